@@ -1,0 +1,66 @@
+"""Every exception that biasbounty raises, in one tree.
+
+An exception means malformed input or a broken invariant; a rejected submission is a verdict, not an exception.
+Messages read `<thing> <problem>: expected X, got Y`, then what to do.
+
+    BiasBountyError
+    ├── SettingsError               a setting or argument of the organizer
+    │   ├── HoldoutError            rows or labels that cannot serve as a holdout
+    │   └── HoldoutTooSmallError    a holdout too small for the checker's theorem
+    ├── SubmissionError             a submission that cannot be judged; nothing was changed
+    │   ├── GroupError              its group failed, or answered something other than 0 and 1
+    │   └── ModelError              its model failed, or answered something that is no label
+    ├── LossError                   a loss outside [0, 1]
+    ├── BountyStoppedError          the checker has stopped and takes no more submissions
+    ├── ReplayError                 a replay disagrees with what was recorded
+    ├── ContractError               an implementation breaks the contract it claims to keep
+    └── MissingExtraError           an optional dependency is not installed
+"""
+
+
+class BiasBountyError(Exception):
+    """The root of everything raised here on purpose."""
+
+
+class SettingsError(BiasBountyError, ValueError):
+    """A setting or argument is not usable."""
+
+
+class HoldoutError(SettingsError):
+    """Rows or labels cannot serve as a holdout."""
+
+
+class HoldoutTooSmallError(SettingsError):
+    """The holdout is too small for the theorem that the checker promises."""
+
+
+class SubmissionError(BiasBountyError):
+    """A submission cannot be judged; the bounty is as it was before."""
+
+
+class GroupError(SubmissionError):
+    """A group failed, or answered something other than one 0 or 1 for each row."""
+
+
+class ModelError(SubmissionError):
+    """A model failed, or answered something other than one label for each row."""
+
+
+class LossError(BiasBountyError, ValueError):
+    """A loss was outside [0, 1]."""
+
+
+class BountyStoppedError(BiasBountyError):
+    """The checker has stopped: no further submission can be judged with its guarantee."""
+
+
+class ReplayError(BiasBountyError):
+    """Replaying the submissions gave another result than the one recorded."""
+
+
+class ContractError(BiasBountyError, AssertionError):
+    """An implementation does not keep the contract it was checked against."""
+
+
+class MissingExtraError(BiasBountyError, ImportError):
+    """A feature needs an optional dependency that is not installed."""
