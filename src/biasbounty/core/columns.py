@@ -13,6 +13,8 @@ import numpy.typing as npt
 
 Column: TypeAlias = npt.NDArray[np.uint64]
 """Bit planes, shape (bits, words)."""
+Plane: TypeAlias = npt.NDArray[np.uint64]
+"""One bit of every row, shape (words,)."""
 
 LEVELS = 65535
 """A loss that is not zero-one is stored as a multiple of one part in this many."""
@@ -54,6 +56,17 @@ def total(column: Column, mask: Column) -> int:
 
 def moments(mask: Column, before: Column, after: Column) -> tuple[int, int]:
     """Return the sum and the sum of squares of `before - after` over the mask."""
+    return _bit_moments(mask[0], before[0], after[0]) if len(before) == 1 else _number_moments(mask, before, after)
+
+
+def _bit_moments(mask: Plane, before: Plane, after: Plane) -> tuple[int, int]:
+    """For bits the squares are where they differ, and of those the ones before count up, the others down."""
+    differ = (before ^ after) & mask
+    count = int(np.bitwise_count(differ).sum())
+    return 2 * int(np.bitwise_count(differ & before).sum()) - count, count
+
+
+def _number_moments(mask: Column, before: Column, after: Column) -> tuple[int, int]:
     first = second = 0
     weights = [*(1 << bit for bit in range(len(before))), -(1 << len(before))]
     for chunk in _chunks(before):

@@ -46,7 +46,7 @@ class Process:
             return Outcome(False, evidence)
         examination, candidate = self.examination.after(question, 0), holdout.candidate(handle)
         repairs: list[tuple[Repair, Evidence]] = []
-        while self._repairs and not examination.stopped:
+        while self._repairs:
             examination, found = self._find_repair(examination, candidate)
             if found is None:
                 break

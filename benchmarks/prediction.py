@@ -1,0 +1,115 @@
+"""Predicting through a list of 50 updates and 10 repairs, beside the calls that cannot be avoided."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+from sklearn.tree import DecisionTreeClassifier
+
+from benchmarks.measure import Figure, at_most, times
+from biasbounty.core.decision_list import Node, PointerDecisionList, RepairNode, UpdateNode
+from biasbounty.core.rows import Rows
+
+ROWS, COLUMNS, UPDATES, REPAIRS, FIT = 1_000_000, 16, 50, 10, 20_000
+KINDS: dict[str, Callable[[Any], Any]] = {
+    "numpy": lambda X: X,
+    "pandas": lambda X: pd.DataFrame(X, columns=[f"c{i}" for i in range(COLUMNS)]),
+    "polars": lambda X: pl.DataFrame(X, schema=[f"c{i}" for i in range(COLUMNS)]),
+}
+
+
+def _group(column: int, low: float, high: float) -> Callable[[Any], Any]:
+    def group(X: Any) -> Any:
+        values = X[:, column] if isinstance(X, np.ndarray) else X[f"c{column}"]
+        return (values >= low) & (values < high)
+
+    return group
+
+
+def _list(X: Any, weight: float, seed: int = 0) -> PointerDecisionList:
+    """Make a list of groups of this weight, with trees fitted to labels drawn anew for each."""
+    rng = np.random.default_rng(seed)
+    some = X[:FIT]
+
+    def tree(depth: int = 10) -> DecisionTreeClassifier:
+        return DecisionTreeClassifier(max_depth=depth, random_state=0).fit(some, rng.integers(0, 2, FIT))
+
+    nodes: list[Node] = []
+    heads = [0]
+    for update in range(UPDATES):
+        low = rng.uniform(0, 1 - weight)
+        group = _group(int(rng.integers(COLUMNS)), low, low + weight)
+        nodes.append(UpdateNode(group, tree()))
+        if update % (UPDATES // REPAIRS) == UPDATES // REPAIRS - 1:
+            nodes.append(RepairNode(nodes[int(rng.integers(len(nodes)))].group, int(rng.integers(len(heads)))))
+        heads.append(len(nodes))
+    return PointerDecisionList(tree(1), tuple(nodes), tuple(heads))
+
+
+Calls = list[tuple[Callable[[Any], Any], np.ndarray[Any, Any]]]
+
+
+def _unavoidable(model: PointerDecisionList, X: Any) -> Calls:
+    """Return every call with exactly the rows that it needs: each group's standing rows, each model's own."""
+    masks = [np.asarray(node.group(X)) for node in model.nodes]
+    at, calls = np.full(len(X), len(model)), []
+    for number in range(len(model), 0, -1):
+        node, standing = model.nodes[number - 1], np.flatnonzero(at == number)
+        inside = masks[number - 1][standing]
+        if len(standing):
+            calls.append((node.group, standing))
+        at[standing] = number - 1
+        if isinstance(node, RepairNode):
+            at[standing[inside]] = model.heads[node.pointer]
+        else:
+            at[standing[inside]] = -1
+            if inside.any():
+                calls.append((node.model.predict, standing[inside]))
+    rest = np.flatnonzero(at == 0)
+    return [*calls, (model.initial.predict, rest)] if len(rest) else calls
+
+
+def _make(calls: Calls, rows: Rows) -> None:
+    for function, ids in calls:
+        function(rows.native if len(ids) == len(rows) else rows.take(ids).native)
+
+
+def _whole(model: PointerDecisionList, rows: Rows) -> Any:
+    """Predict by evaluating every group on the whole frame first."""
+    masks = [np.asarray(node.group(rows.native)) for node in model.nodes]
+    here, flying = np.ones(len(rows), np.bool_), {}
+    answers = np.empty(len(rows), np.int64)
+    for number in range(len(model), -1, -1):
+        here |= flying.pop(number, False)
+        leaving = here & masks[number - 1] if number else here
+        here = here ^ leaving
+        node = model.nodes[number - 1] if number else None
+        if isinstance(node, RepairNode):
+            flying[head] = flying.get(head := model.heads[node.pointer], False) | leaving
+            continue
+        ids = np.flatnonzero(leaving)
+        if len(ids):
+            answers[ids] = (node.model if node else model.initial).predict(rows.take(ids).native)
+    return answers
+
+
+def figures() -> Iterator[Figure]:
+    """Yield the ratio for each kind of frame and weight of groups, with whole-frame evaluation as the peer."""
+    plain = np.random.default_rng(1).random((ROWS, COLUMNS), dtype=np.float32)
+    for kind, convert in KINDS.items():
+        X = convert(plain)
+        for words, weight in (("broad groups, 40%", 0.4), ("groups of 2%", 0.02)):
+            yield _figure(f"{kind}, {words}", X, _list(X, weight))
+
+
+def _figure(words: str, X: Any, model: PointerDecisionList) -> Figure:
+    rows, calls = Rows(X), _unavoidable(model, X)
+    if not np.array_equal(model.predict(X), _whole(model, rows)):
+        raise AssertionError("the two ways to predict disagree")
+    limit, ours, whole = times(
+        lambda: _make(calls, rows), lambda: model.predict(X), lambda: _whole(model, rows), repeat=11
+    )
+    name = f"predict {ROWS:,} rows, {UPDATES} updates, {REPAIRS} repairs ({words})"
+    return at_most(name, ours, "s", limit, 1.3, {"every group on the whole frame": whole / ours})

@@ -1,0 +1,1 @@
+"""Tests; they mirror src, and each name is a claim."""
