@@ -8,6 +8,7 @@ import numpy as np
 
 from benchmarks.measure import Figure, at_most, slope, times
 from biasbounty import losses
+from biasbounty.core.answers import ask
 from biasbounty.core.checkers import Plain
 from biasbounty.core.local_holdout import LocalHoldout, Scored
 from biasbounty.core.process import Process
@@ -30,7 +31,7 @@ class World:
 
     def certificate(self, error: float) -> Certificate:
         """Draw a group of 5% to 30% of the rows, and a model that errs there at this rate."""
-        weight, offset = self.rng.uniform(0.05, 0.3), self.rng.integers(1, 1 << 62)
+        weight, offset = self.rng.uniform(0.05, 0.3), int(self.rng.integers(1, 1 << 62))
         return Certificate(
             lambda X: _coin(X, offset) < weight, lambda X: (_coin(X, offset + 1) < error).astype(np.int64)
         )
@@ -45,7 +46,7 @@ class World:
         """Score a submission better on its group, but worse on rows shared with the newest group: it needs a repair."""
         own, newest = self.certificate(0.0), self.newest
         return self.holdout.score(
-            Certificate(own.group, lambda X: (newest.group(X) & (_coin(X, 5) < 0.5)).astype(np.int64))
+            Certificate(own.group, lambda X: (ask(newest.group, X) & (_coin(X, 5) < 0.5)).astype(np.int64))
         )
 
     def grow(self, groups: int) -> None:

@@ -4,13 +4,16 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import polars as pl
 from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.measure import Figure, at_most, times
+from biasbounty.core.answers import ask
 from biasbounty.core.decision_list import Node, PointerDecisionList, RepairNode, UpdateNode
-from biasbounty.core.rows import Rows
+from biasbounty.core.rows import Ids, Rows
+from biasbounty.values import RowFunction
 
 ROWS, COLUMNS, UPDATES, REPAIRS, FIT = 1_000_000, 16, 50, 10, 20_000
 KINDS: dict[str, Callable[[Any], Any]] = {
@@ -48,51 +51,55 @@ def _list(X: Any, weight: float, seed: int = 0) -> PointerDecisionList:
     return PointerDecisionList(tree(1), tuple(nodes), tuple(heads))
 
 
-Calls = list[tuple[Callable[[Any], Any], np.ndarray[Any, Any]]]
+Calls = list[tuple[RowFunction, Ids]]
 
 
 def _unavoidable(model: PointerDecisionList, X: Any) -> Calls:
     """Return every call with exactly the rows that it needs: each group's standing rows, each model's own."""
-    masks = [np.asarray(node.group(X)) for node in model.nodes]
-    at, calls = np.full(len(X), len(model)), []
+    at, calls = np.full(len(X), len(model)), Calls()
     for number in range(len(model), 0, -1):
         node, standing = model.nodes[number - 1], np.flatnonzero(at == number)
-        inside = masks[number - 1][standing]
-        if len(standing):
-            calls.append((node.group, standing))
+        inside = ask(node.group, X)[standing]
+        calls.append((node.group, standing))
         at[standing] = number - 1
         if isinstance(node, RepairNode):
             at[standing[inside]] = model.heads[node.pointer]
         else:
             at[standing[inside]] = -1
-            if inside.any():
-                calls.append((node.model.predict, standing[inside]))
-    rest = np.flatnonzero(at == 0)
-    return [*calls, (model.initial.predict, rest)] if len(rest) else calls
+            calls.append((node.model, standing[inside]))
+    calls.append((model.initial, np.flatnonzero(at == 0)))
+    return [(function, ids) for function, ids in calls if len(ids)]
 
 
 def _make(calls: Calls, rows: Rows) -> None:
     for function, ids in calls:
-        function(rows.native if len(ids) == len(rows) else rows.take(ids).native)
+        call = getattr(function, "predict", function)
+        call(rows.native if len(ids) == len(rows) else rows.take(ids).native)
 
 
-def _whole(model: PointerDecisionList, rows: Rows) -> Any:
-    """Predict by evaluating every group on the whole frame first."""
-    masks = [np.asarray(node.group(rows.native)) for node in model.nodes]
-    here, flying = np.ones(len(rows), np.bool_), {}
+def _whole(model: PointerDecisionList, rows: Rows) -> npt.NDArray[np.int64]:
+    """Predict by evaluating every group on the whole frame."""
+    here, nobody = np.ones(len(rows), np.bool_), np.zeros(len(rows), np.bool_)
+    flying: dict[int, npt.NDArray[np.bool_]] = {}
     answers = np.empty(len(rows), np.int64)
-    for number in range(len(model), -1, -1):
-        here |= flying.pop(number, False)
-        leaving = here & masks[number - 1] if number else here
-        here = here ^ leaving
-        node = model.nodes[number - 1] if number else None
+    for number in range(len(model), 0, -1):
+        node = model.nodes[number - 1]
+        here |= flying.pop(number, nobody)
+        leaving = here & ask(node.group, rows.native)
+        here ^= leaving
         if isinstance(node, RepairNode):
-            flying[head] = flying.get(head := model.heads[node.pointer], False) | leaving
-            continue
-        ids = np.flatnonzero(leaving)
-        if len(ids):
-            answers[ids] = (node.model if node else model.initial).predict(rows.take(ids).native)
+            head = model.heads[node.pointer]
+            flying[head] = flying.get(head, nobody) | leaving
+        else:
+            _answer(node.model, rows, leaving, answers)
+    _answer(model.initial, rows, here | flying.pop(0, nobody), answers)
     return answers
+
+
+def _answer(model: RowFunction, rows: Rows, mask: npt.NDArray[np.bool_], answers: npt.NDArray[np.int64]) -> None:
+    ids = np.flatnonzero(mask)
+    if len(ids):
+        answers[ids] = ask(model, rows.take(ids).native)
 
 
 def figures() -> Iterator[Figure]:

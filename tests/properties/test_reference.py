@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 
 import biasbounty as bb
+from biasbounty.core.answers import ask
 from tests.worlds import World, random_world, worlds
 
 
@@ -19,10 +20,10 @@ def _assert_agreement(world: World) -> bb.Bounty:
     assert list(bounty.model.heads) == reference.heads
     for node, (kind, group, other) in zip(bounty.model.nodes, reference.nodes, strict=True):
         rows = range(len(world.labels))
-        assert node.group(world.rows).tolist() == [group(row) for row in rows]
+        assert ask(node.group, world.rows).tolist() == [group(row) for row in rows]
         if isinstance(node, bb.UpdateNode):
             assert kind == "update"
-            assert node.model(world.rows).tolist() == [other(row) for row in rows]
+            assert ask(node.model, world.rows).tolist() == [other(row) for row in rows]
         else:
             assert (kind, other) == ("repair", node.pointer)
     return bounty

@@ -37,11 +37,16 @@ def require_function(function: Any, kind: type[SubmissionError], who: str) -> No
         )
 
 
+def ask(function: RowFunction, X: Any) -> Array:
+    """Ask a group or model about rows: by its `predict` if it has one, else by calling it."""
+    call: Any = getattr(function, "predict", function)
+    return np.asarray(call(X))
+
+
 def _call(function: RowFunction, rows: Rows, kind: type[SubmissionError], who: str) -> Array:
     """Call a group or model; whatever it raises becomes a SubmissionError that keeps its cause."""
-    call: Any = getattr(function, "predict", function)
     try:
-        return np.asarray(call(rows.native))
+        return ask(function, rows.native)
     except Exception as error:
         raise kind(
             f"{who} failed on {len(rows)} rows: expected answers, got {type(error).__name__}: {error}"

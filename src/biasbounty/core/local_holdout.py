@@ -205,9 +205,9 @@ class LocalHoldout:
         return int(published.sums[group, round])
 
     def risk(self, round: int, group: int | None = None) -> float:
-        """Return a round's mean loss, overall or over a protected group."""
+        """Return a round's mean loss, overall or over a protected group (0 over an empty one)."""
         rows = self.size if group is None else columns.total(self._published.masks[group], self._everyone())
-        return self.total(round, group) / (rows * self.scale)
+        return self.total(round, group) / (rows * self.scale) if rows else 0.0
 
     def losses(self, round: int) -> npt.NDArray[np.int64]:
         """Return a round's loss of each row, in units of 1/scale."""

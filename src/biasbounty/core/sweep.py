@@ -12,8 +12,10 @@ same either way. Costs are counted, not timed: what is asked depends on the rows
 """
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from biasbounty.core.answers import Mask, mask_of
 from biasbounty.core.rows import Ids, Rows
@@ -30,7 +32,7 @@ class View:
     def __init__(self, rows: Rows, start: int) -> None:
         self._rows = rows
         self._ids: Ids | None = None
-        self._positions = np.full(len(rows), start, np.int16 if start < 1 << 15 else np.int32)
+        self._positions: npt.NDArray[Any] = np.full(len(rows), start, np.int16 if start < 1 << 15 else np.int32)
         self._active = len(rows)
         self._wasted = 0
 
