@@ -73,7 +73,7 @@ def _unavoidable(model: PointerDecisionList, X: Any) -> Calls:
 
 def _make(calls: Calls, rows: Rows) -> None:
     for function, ids in calls:
-        call = getattr(function, "predict", function)
+        call: Any = getattr(function, "predict", function)
         call(rows.native if len(ids) == len(rows) else rows.take(ids).native)
 
 

@@ -1,0 +1,43 @@
+# Each target makes .venv and installs what it needs: a bare machine with Python 3.11+ and make is enough.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: help install demo test lint format bench lock clean
+
+help:  ## Show this help
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+install: $(VENV)/.dev  ## Install the package with everything for development into .venv
+
+demo: $(VENV)/.demo  ## Run a whole bounty on the bundled census sample, and write a report
+	@$(BIN)/biasbounty demo
+
+test: $(VENV)/.dev  ## Run the tests
+	@$(BIN)/python -m pytest
+
+lint: $(VENV)/.dev  ## Check style, types and who imports whom
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+format: $(VENV)/.dev  ## Format the code
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+bench: $(VENV)/.dev  ## Run the benchmarks; writes benchmarks/out/results.json
+	@$(BIN)/python -m benchmarks
+
+lock: $(VENV)/.dev  ## Pin the requirements anew, with hashes and without addresses
+	@scripts/lock $(BIN)/python
+
+clean:  ## Remove .venv and caches
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist
+
+$(VENV)/.demo: requirements/demo.txt pyproject.toml
+	@scripts/install $(PYTHON) $(VENV) demo
+
+$(VENV)/.dev: requirements/dev.txt pyproject.toml
+	@scripts/install $(PYTHON) $(VENV) dev

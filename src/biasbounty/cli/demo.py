@@ -1,0 +1,142 @@
+"""`biasbounty demo`: the paper's first experiment, as a bounty on the bundled census sample.
+
+The model to be patched is a decision stump that says who is employed. Eleven hunters, one for each group, in a shuffled
+order, each submit a depth-10 tree trained on their own group.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from biasbounty.bounty import Bounty
+from biasbounty.core.checkers import Plain
+from biasbounty.datasets import Sample, load_census
+from biasbounty.reporting import write_report
+from biasbounty.values import Certificate, Verdict
+
+ORDER_SEED = 12345
+WIDTH = 79
+
+
+@dataclass(frozen=True)
+class Splits:
+    """The sample in two parts: hunters see train, the judge alone has the holdout."""
+
+    X_train: Any
+    X_holdout: Any
+    y_train: Any
+    y_holdout: Any
+
+
+def demo(
+    out: Annotated[Path, typer.Option(help="Where to write the report.")] = Path("biasbounty-demo.html"),
+) -> None:
+    """Run a whole bounty on the bundled census sample, and write a report of it."""
+    console = Console() if Console().is_terminal else Console(width=WIDTH)
+    sample = load_census()
+    bounty, splits = open_bounty(sample)
+    console.print("[b]A bias bounty on census data[/b]: who is employed? Massachusetts, 2018.")
+    console.print(
+        f"{len(splits.y_train):,} rows to hunt on, {len(splits.y_holdout):,} to judge on. The model: a decision stump, "
+        f"risk {bounty.risk():.4f}.\n"
+    )
+    table = _empty_table()
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+        hunts = progress.add_task("hunting", total=len(groups(sample)))
+        for certificate in hunt(sample, splits):
+            verdict = bounty.submit(
+                certificate.group, certificate.model, hunter=certificate.hunter, note=certificate.note
+            )
+            table.add_row(*_cells(bounty, certificate, verdict))
+            progress.advance(hunts)
+    console.print(table)
+    _print_summary(console, bounty)
+    path = write_report(bounty, out, title="A bias bounty on census data", words=sample.source)
+    console.print(f"\nReport: {path.resolve()}", soft_wrap=True)
+    console.print("Open it in a browser; then see README.md for a bounty on your own model.")
+
+
+def open_bounty(sample: Sample) -> tuple[Bounty, Splits]:
+    """Split the sample, fit the stump, and open a bounty on it."""
+    from sklearn.model_selection import train_test_split
+    from sklearn.tree import DecisionTreeClassifier
+
+    splits = Splits(*train_test_split(sample.X, sample.y, test_size=0.2, random_state=0))
+    stump = DecisionTreeClassifier(max_depth=1, random_state=0).fit(splits.X_train, splits.y_train)
+    return Bounty(stump, splits.X_holdout, splits.y_holdout, checker=Plain()), splits
+
+
+def groups(sample: Sample) -> list[tuple[str, Callable[[Any], Any]]]:
+    """Return the paper's eleven groups: six of race, two of sex, three of age."""
+    race, sex, age = (sample.column(name) for name in ("RAC1P", "SEX", "AGEP"))
+
+    def among(column: int, codes: list[int]) -> Callable[[Any], Any]:
+        return lambda X: np.isin(X[:, column], codes)
+
+    def between(low: int, high: int) -> Callable[[Any], Any]:
+        return lambda X: (X[:, age] >= low) & (X[:, age] < high)
+
+    return [
+        ("White", among(race, [1])),
+        ("Black", among(race, [2])),
+        ("Asian", among(race, [6])),
+        ("Native/Pacific", among(race, [3, 4, 5, 7])),
+        ("other race", among(race, [8])),
+        ("2+ races", among(race, [9])),
+        ("male", among(sex, [1])),
+        ("female", among(sex, [2])),
+        ("under 30", between(0, 30)),
+        ("30 to 49", between(30, 50)),
+        ("50 and over", between(50, 1000)),
+    ]
+
+
+def hunt(sample: Sample, splits: Splits) -> Iterator[Certificate]:
+    """Train a tree on each group's own rows, in shuffled order."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    named = groups(sample)
+    order = np.arange(len(named))
+    np.random.default_rng(ORDER_SEED).shuffle(order)
+    for number in order:
+        name, group = named[number]
+        mask = group(splits.X_train)
+        tree = DecisionTreeClassifier(max_depth=10, random_state=0).fit(splits.X_train[mask], splits.y_train[mask])
+        yield Certificate(group, tree, hunter=f"hunter-{number + 1}", note=name)
+
+
+def _empty_table() -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for heading in ("round", "group", "verdict", "repairs"):
+        table.add_column(heading, no_wrap=True)
+    for heading in ("overall", "risk on group"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    return table
+
+
+def _cells(bounty: Bounty, certificate: Certificate, verdict: Verdict) -> list[str]:
+    risk = f"{bounty.risk():.4f}"
+    if not verdict.accepted:
+        return ["", f"[dim]{certificate.note}[/dim]", "[dim]rejected[/dim]", "", f"[dim]{risk}[/dim]", ""]
+    names = [protected.note for protected in bounty.protected]
+    repairs = ", ".join(f"{names[repair.group]} -> {repair.pointer}" for repair in verdict.repairs)
+    own = verdict.round - 1
+    change = f"{bounty.risk(own, group=own):.4f} -> {bounty.risk(group=own):.4f}"
+    return [str(verdict.round), certificate.note, "accepted", repairs, risk, change]
+
+
+def _print_summary(console: Console, bounty: Bounty) -> None:
+    accepted = sum(verdict.accepted for verdict in bounty.transcript)
+    repairs = sum(len(verdict.repairs) for verdict in bounty.transcript)
+    console.print(
+        f"\n{accepted} accepted, {repairs} repairs; overall risk [b]{bounty.risk(0):.4f} -> {bounty.risk():.4f}[/b]. "
+        "A repair (group -> round) sends a group back to the earlier round that served it better."
+    )
+    console.print(f"[dim]{bounty.guarantee}[/dim]")
