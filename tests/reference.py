@@ -6,6 +6,7 @@ time it is asked for, and nothing is kept but the list of nodes. The fast code m
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 Row = Any
@@ -23,7 +24,7 @@ class Reference:
     loss: Callable[[Any, Any], int]
     """The loss of (answer, label), in units of 1/scale."""
     scale: int
-    threshold: float = 0.0
+    threshold: Fraction = Fraction(0)
     most: float = float("inf")
     """How many submissions there may be before the checker stops."""
     repairs: bool = True
@@ -56,7 +57,7 @@ class Reference:
     def certifies(self, group: Group, before: Model, after: Model) -> int:
         """Return the total by which `after` beats `before` on the group, or 0 if that does not certify."""
         total = self.total(group, before) - self.total(group, after)
-        enough = total > 0 and total / (len(self.rows) * self.scale) >= self.threshold
+        enough = total > 0 and Fraction(total, len(self.rows) * self.scale) >= self.threshold
         return total if enough else 0
 
     def submit(self, group: Group, model: Model) -> tuple[bool, list[tuple[int, int]]]:

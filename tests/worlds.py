@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -68,7 +69,7 @@ class World:
             initial=self.initial.__getitem__,
             loss=(lambda a, y: int(a != y)) if self.zero_one else (lambda a, y: round(abs(a - y) * LEVELS)),
             scale=1 if self.zero_one else LEVELS,
-            threshold=self.threshold if self.paper is None else 3 * self.paper[0] / 4,
+            threshold=Fraction(str(self.threshold)) if self.paper is None else Fraction(str(self.paper[0])) * 3 / 4,
             most=float("inf") if self.paper is None else self.paper[1],
             repairs=self.repairs,
         )

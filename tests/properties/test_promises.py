@@ -1,6 +1,7 @@
 """Promises P1-P4 of docs/guarantees, on random worlds, exactly."""
 
 import itertools
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -66,7 +67,7 @@ def test_p3_no_protected_group_has_an_earlier_round_that_certifies_against_a_pub
     bounty = world.bounty()
     world.play(bounty)
     truth, scale = np.array(world.labels), _holdout(bounty).scale
-    threshold = world.threshold if world.paper is None else 3 * world.paper[0] / 4
+    threshold = world.reference().threshold
     losses = [
         np.rint(bounty.loss(bounty.model.predict(world.rows, round=r), truth) * scale).astype(int)
         for r in range(len(bounty.rounds))
@@ -76,7 +77,7 @@ def test_p3_no_protected_group_has_an_earlier_round_that_certifies_against_a_pub
             mask = ask(certificate.group, world.rows).astype(bool)
             for earlier in range(newest):
                 total = int((losses[newest] - losses[earlier])[mask].sum())
-                assert total <= 0 or total / (len(truth) * scale) < threshold
+                assert total <= 0 or Fraction(total, len(truth) * scale) < threshold
 
 
 @given(worlds())

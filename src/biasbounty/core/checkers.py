@@ -13,6 +13,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Literal, Protocol, TypeAlias
 
 from biasbounty.errors import HoldoutTooSmallError, SettingsError
@@ -66,11 +67,16 @@ class Checker(Protocol):
 NO_GUARANTEE = "No guarantee"
 
 
+def _as_written(number: float) -> Fraction:
+    """Return the decimal number that was meant: 0.1 is a tenth, not the float nearest to it."""
+    return Fraction(str(float(number)))
+
+
 @dataclass(frozen=True)
 class _Threshold(Examination):
-    """Accepts a contribution on the holdout of at least a threshold, and more than 0."""
+    """Accepts a contribution on the holdout of at least a threshold, and more than 0; compared exactly."""
 
-    threshold: float
+    threshold: Fraction
     words: str
 
     @property
@@ -78,7 +84,7 @@ class _Threshold(Examination):
         return self.words
 
     def pose(self, question: Question) -> Test:  # noqa: ARG002
-        return lambda evidence, _: evidence.total > 0 and evidence.contribution >= self.threshold
+        return lambda evidence, _: evidence.total >= self.threshold * evidence.n * evidence.scale and evidence.total > 0
 
     def after(self, question: Question, response: Response) -> "Examination":  # noqa: ARG002
         return self
@@ -97,7 +103,7 @@ class Plain:
     def begin(self, size: int, *, repairs: bool) -> Examination:  # noqa: ARG002
         """Set to work; any holdout will do."""
         return _Threshold(
-            self.threshold,
+            _as_written(self.threshold),
             f"{NO_GUARANTEE}: Plain accepts by the point estimate on a holdout that is used again and again, "
             "so accepted improvements may be due to chance.",
         )
@@ -179,7 +185,7 @@ class Paper:
                 f"{self._advice(size, repairs)}; allow_small_holdout=True runs the rule without its guarantee"
             )
         return _PaperExamination(
-            threshold=3 * self.epsilon / 4,
+            threshold=_as_written(self.epsilon) * 3 / 4,
             words=self._words(size, needed),
             submissions=self.submissions,
             acceptances=math.floor(2 / self.epsilon) + 1,

@@ -1,0 +1,366 @@
+"""The Bounty judges in order, survives bad input unchanged, replays, and may be shared between threads."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import biasbounty as bb
+from biasbounty import losses
+from biasbounty.errors import GroupError, HoldoutError, HoldoutTooSmallError, ModelError, ReplayError, SettingsError
+
+N = 12
+X = np.arange(N, dtype=np.float64).reshape(-1, 1)
+Y = np.ones(N, dtype=np.int64)
+
+
+def _const(value: Any) -> Callable[[Any], Any]:
+    return lambda X: np.full(len(X), value)
+
+
+def _below(high: float) -> Callable[[Any], Any]:
+    return lambda X: X[:, 0] < high
+
+
+def _above_half(column: int) -> Callable[[Any], Any]:
+    return lambda X: X[:, column] > 0.5
+
+
+def _lookup(table: Any) -> Callable[[Any], Any]:
+    return lambda X: table[X[:, 0]]
+
+
+def _state(bounty: bb.Bounty) -> tuple[Any, ...]:
+    return (
+        bounty.model.nodes,
+        bounty.model.heads,
+        bounty.rounds,
+        bounty.transcript,
+        bounty.submissions,
+        bounty.evidence,
+        bounty.protected,
+        bounty.risk(),
+    )
+
+
+@pytest.fixture
+def bounty() -> bb.Bounty:
+    """Open a bounty and publish one round, so that there is something to lose."""
+    bounty = bb.Bounty(_const(0), X, Y)
+    assert bounty.submit(_below(3), _const(1), hunter="team-1", note="the first three").accepted
+    return bounty
+
+
+def _raises_on_rows(X: Any) -> Any:
+    raise KeyError("no such column")
+
+
+@pytest.mark.parametrize(
+    ("group", "error", "words"),
+    [
+        (
+            lambda X: np.ones(len(X) - 1),
+            GroupError,
+            r"group has the wrong length: expected 12 answers.* got shape \(11,\)",
+        ),
+        (lambda X: np.ones((len(X), 1)), GroupError, r"group has the wrong length: .* got shape \(12, 1\)"),
+        (lambda X: True, GroupError, r"group has the wrong length: .* got shape \(\)"),
+        (lambda X: np.where(X[:, 0] == 5, np.nan, 1), GroupError, "expected True, False, 0 or 1, got nan at row 5"),
+        (lambda X: X[:, 0].astype(int), GroupError, "expected True, False, 0 or 1, got 2 at row 2"),
+        (lambda X: X[:, 0] - 1, GroupError, "expected True, False, 0 or 1, got -1.0 at row 0"),
+        (lambda X: np.array(["yes"] * len(X)), GroupError, "expected True, False, 0 or 1, got 'yes' at row 0"),
+        (lambda X: [None] * len(X), GroupError, "expected True, False, 0 or 1, got None at row 0"),
+        (lambda X: pd.array([pd.NA] * len(X), dtype="boolean"), GroupError, "expected True, False, 0 or 1, got <NA>"),
+        (_raises_on_rows, GroupError, "group failed on 12 rows: expected answers, got KeyError"),
+        (lambda X: X[:, 0] > X[:, 0].mean(), GroupError, "group depends on more than its row"),
+        ("AGEP < 25", GroupError, "group is text or bytes: expected a callable or a fitted estimator"),
+        (None, GroupError, "group cannot be called: expected a callable on rows or a fitted estimator, got NoneType"),
+    ],
+)
+def test_a_group_that_is_none_is_refused_and_changes_nothing(
+    bounty: bb.Bounty, group: Any, error: type[Exception], words: str
+) -> None:
+    before = _state(bounty)
+    with pytest.raises(error, match=words):
+        bounty.submit(group, _const(1))
+    assert _state(bounty) == before
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (lambda X: np.ones(len(X) + 1), r"model has the wrong length: expected 6 answers.* got shape \(7,\)"),
+        (
+            lambda X: np.where(X[:, 0] == 4, np.nan, 1),
+            "expected a value of the initial model's type int64, got nan at row 4",
+        ),
+        (lambda X: np.full(len(X), 0.5), "expected a value of the initial model's type int64, got 0.5"),
+        (lambda X: np.array(["1"] * len(X)), "expected a value of the initial model's type int64, got '1'"),
+        (lambda X: [None] * len(X), "expected a value of the initial model's type int64, got None"),
+        (_raises_on_rows, "model failed on 6 rows: expected answers, got KeyError: 'no such column'"),
+        (lambda X: np.arange(len(X)) % 2, "model depends on more than its row"),
+        (b"onnx", "model is text or bytes"),
+        (LogisticRegression(), "model failed on 6 rows: expected answers, got NotFittedError"),
+    ],
+)
+def test_a_model_that_is_none_is_refused_and_changes_nothing(bounty: bb.Bounty, model: Any, words: str) -> None:
+    before = _state(bounty)
+    with pytest.raises(ModelError, match=words):
+        bounty.submit(_below(6), model)
+    assert _state(bounty) == before
+
+
+def test_an_answer_without_a_loss_is_refused_with_its_row_and_changes_nothing() -> None:
+    bounty = bb.Bounty(_const(0.0), X, Y, loss=losses.absolute(0, 1))
+    before = _state(bounty)
+    with pytest.raises(ModelError, match="model has an answer without a loss: absolute is outside its range at row 3"):
+        bounty.submit(lambda X: X[:, 0] >= 3, _const(5.0))
+    assert _state(bounty) == before
+
+
+def test_a_group_that_is_empty_on_the_holdout_is_plainly_rejected_and_its_model_never_called(bounty: bb.Bounty) -> None:
+    verdict = bounty.submit(_below(-1), _raises_on_rows)
+    assert verdict == bb.Verdict(accepted=False, round=1)
+    assert bounty.evidence[-1] == bb.Evidence(N, 0, 0)
+    assert len(bounty.transcript) == 2
+
+
+def _open(model: Any, X: Any = X, y: Any = Y, **settings: Any) -> Callable[[], bb.Bounty]:
+    return lambda: bb.Bounty(model, X, y, **settings)
+
+
+_NAN_AT_2, _COSTS = np.where(X[:, 0] == 2, np.nan, 1), losses.cost_matrix([[0]])
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "words"),
+    [
+        (_open(_const(0), X, Y[:-1]), HoldoutError, "expected 12 labels, one for each row of X, got 11"),
+        (_open(_const(0), X[:0], Y[:0]), HoldoutError, "holdout is empty: expected at least one row, got 0"),
+        (_open(_const(0), X, Y.reshape(-1, 1)), HoldoutError, r"labels have the wrong shape: .* got shape \(12, 1\)"),
+        (_open(_const(0), X, _NAN_AT_2), HoldoutError, "expected a value, got nan at row 2"),
+        (_open(_const(0), X, [None] * N), HoldoutError, "labels for zero_one are missing"),
+        (_open(_const(0.0), X, Y * 3, loss="absolute"), HoldoutError, "expected 0 to 1, got 3 at row 0"),
+        (_open(_const(0), loss=_COSTS), HoldoutError, "labels for cost_matrix are of no class"),
+        (_open(_const(0), X, Y / 2, loss="absolute"), HoldoutError, "do not fit the initial model's .* got 0.5"),
+        (_open(_const(0), X, Y.astype(str)), HoldoutError, "do not fit .* expected values of its type int64"),
+        (_open(_const(np.nan)), ModelError, "got nan at row 0"),
+        (_open(lambda X: np.zeros(3)), ModelError, "initial model has the wrong length"),
+        (_open(_const(1j)), ModelError, "initial model has answers of an unknown type"),
+        (_open(3), ModelError, "initial model cannot be called"),
+        (_open(_const(0), X.tolist()), SettingsError, "rows have the wrong type"),
+        (_open(_const(0), None, None), SettingsError, "expected either X and y, or holdout="),
+        (_open(_const(0), X, None), SettingsError, "expected either X and y, or holdout="),
+        (_open(_const(0), X, Y, holdout=bb.LocalHoldout(X, Y)), SettingsError, "expected either X and y, or holdout="),
+        (_open(_const(0), X, None, holdout=bb.LocalHoldout(X, Y)), SettingsError, "holdout is given twice"),
+        (_open(_const(0), loss="hinge"), SettingsError, "loss is unknown"),
+        (_open(_const(0), pot=100), SettingsError, "pot is not built yet: expected 0, got 100"),
+        (_open(_const(0), checker=bb.Paper(0.1, 0.1, 5)), HoldoutTooSmallError, "expected at least"),
+    ],
+)
+def test_an_unusable_bounty_is_refused_when_it_is_opened(make: Any, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        make()
+
+
+def test_a_verdict_and_a_round_are_frozen_and_carry_nothing_of_the_holdout(bounty: bb.Bounty) -> None:
+    verdict = bounty.transcript[0]
+    with pytest.raises(FrozenInstanceError):
+        verdict.accepted = False  # type: ignore[misc]
+    assert verdict == bb.Verdict(accepted=True, round=1, repairs=(), payout=0)
+    assert bounty.rounds == (bb.Round(0, 0), bb.Round(1, 1, "team-1", "the first three"))
+
+
+def test_risk_is_overall_or_of_a_protected_group_in_any_round(bounty: bb.Bounty) -> None:
+    assert (bounty.risk(0), bounty.risk(), bounty.risk(1)) == (1.0, 0.75, 0.75)
+    assert (bounty.risk(0, group=0), bounty.risk(group=0)) == (1.0, 0.0)
+    with pytest.raises(SettingsError, match="round does not exist: expected a number from 0 to 1, got 2"):
+        bounty.risk(2)
+    with pytest.raises(
+        SettingsError, match="group does not exist: expected the index of one of 1 protected groups, got 1"
+    ):
+        bounty.risk(group=1)
+
+
+def test_without_repairs_a_protected_group_may_get_worse_and_with_them_it_does_not() -> None:
+    def worse_below_3(X: Any) -> Any:
+        return (X[:, 0] >= 3).astype(int)
+
+    risks = []
+    for repairs in (False, True):
+        bounty = bb.Bounty(_const(0), X, Y, repairs=repairs)
+        bounty.submit(_below(3), _const(1))
+        verdict = bounty.submit(_below(9), worse_below_3)
+        assert verdict.repairs == ((bb.Repair(0, 1),) if repairs else ())
+        risks.append((bounty.risk(), bounty.risk(group=0)))
+    assert risks == [(0.5, 1.0), (0.25, 0.0)]
+
+
+@pytest.mark.parametrize(
+    "loss", ["zero_one", losses.absolute(0, 20), losses.squared(-5, 25), losses.cost_matrix(1 - np.eye(20))]
+)
+def test_every_loss_runs_a_whole_bounty_and_replays(loss: Any) -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.random((500, 3))
+    labels = (rows[:, 0] * 10).astype(int)
+    bounty = bb.Bounty(_const(0), rows, labels, loss=loss)
+    for column in range(3):
+        tree = DecisionTreeClassifier(max_depth=4).fit(rows, labels)
+        bounty.submit(_above_half(column), tree)
+    again = bounty.replay()
+    assert again.heads == bounty.model.heads
+    assert len(bounty.rounds) > 1
+    assert bounty.risk() < bounty.risk(0)
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [lambda X: X, lambda X: pd.DataFrame(X, columns=["a", "b"]), lambda X: pl.DataFrame(X, schema=["a", "b"])],
+)
+def test_estimators_are_groups_and_models_on_every_kind_of_rows(convert: Callable[[Any], Any]) -> None:
+    rng = np.random.default_rng(1)
+    plain = rng.random((2000, 2))
+    rows, labels = convert(plain), plain[:, 0] * plain[:, 1]
+    base = DecisionTreeRegressor(max_depth=1).fit(rows, labels)
+    bounty = bb.Bounty(base, rows, labels, loss="squared", public=(rows[:100], labels[:100]))
+    group = DecisionTreeClassifier(max_depth=2).fit(rows, plain[:, 0] > 0.5)
+    verdict = bounty.submit(group, DecisionTreeRegressor(max_depth=6).fit(rows, labels))
+    assert verdict.accepted
+    assert bounty.submissions[0].group is group
+    assert np.isclose(((bounty.model.predict(rows) - labels) ** 2).mean(), bounty.risk(), atol=1e-5)
+
+
+def test_text_labels_run_a_whole_bounty() -> None:
+    labels = np.where(X[:, 0] < 6, "young", "not so young")
+    bounty = bb.Bounty(_const("old"), X, labels)
+    assert bounty.submit(_below(6), _const("young")).accepted
+    assert bounty.model.predict(X).tolist() == ["young"] * 6 + ["old"] * 6
+
+
+def test_a_paper_that_has_stopped_makes_submit_raise_and_nothing_changes() -> None:
+    bounty = bb.Bounty(_const(0), X, Y, checker=bb.Paper(0.3, 0.1, 2, allow_small_holdout=True))
+    bounty.submit(_below(3), _const(1))
+    bounty.submit(_below(3), _const(1))
+    before = _state(bounty)
+    with pytest.raises(
+        bb.BountyStoppedError, match="expected at most 2 submissions, and all were judged; open a new bounty"
+    ):
+        bounty.submit(_below(6), _raises_on_rows)
+    assert _state(bounty) == before
+
+
+def test_paper_judges_with_its_guarantee_where_the_holdout_is_large_enough() -> None:
+    paper = bb.Paper(1.0, 0.5, 2)
+    rows = np.zeros((paper.rows_needed(), 1))
+    bounty = bb.Bounty(_const(0), rows, np.ones(len(rows), int), checker=paper)
+    assert bounty.guarantee.startswith("With probability at least 0.5, every accepted update and repair")
+    assert bounty.submit(_below(1), _const(1)).accepted
+
+
+def test_the_guarantee_in_force_is_in_the_bounty_s_own_words() -> None:
+    assert "No guarantee: Plain accepts by the point estimate" in repr(bb.Bounty(_const(0), X, Y))
+    small = bb.Bounty(_const(0), X, Y, checker=bb.Paper(0.1, 0.1, 5, allow_small_holdout=True))
+    assert small.guarantee.startswith("No guarantee: the paper's theorem needs")
+
+
+def test_errors_speak_of_public_rows_where_there_are_any() -> None:
+    bounty = bb.Bounty(_const(0), X, Y, public=(X[:4], Y[:4]))
+    with pytest.raises(ModelError, match="model failed on 2 rows"):
+        bounty.submit(_below(2), _raises_on_rows)
+    assert bounty.transcript == ()
+
+
+def test_a_submission_that_fails_on_the_holdout_alone_is_answered_like_any_rejection() -> None:
+    def fails_late(X: Any) -> Any:
+        return _raises_on_rows(X) if (X[:, 0] > 8).any() else np.ones(len(X))
+
+    bounty = bb.Bounty(_const(0), X, Y, public=(X[:4], Y[:4]))
+    refused = bounty.submit(_below(20), fails_late)
+    assert refused == bounty.submit(_below(20), _const(0)) == bb.Verdict(accepted=False, round=0)
+    assert bounty.submit(_below(4), _const(1)).accepted
+    assert bounty.replay().heads == bounty.model.heads
+
+
+def test_a_replay_that_differs_is_an_error_that_names_the_submission(bounty: bb.Bounty) -> None:
+    moods = [1]
+    bounty.submit(_below(6), lambda X: np.full(len(X), moods[0]))
+    bounty.replay()
+    moods[0] = 0
+    with pytest.raises(ReplayError, match="replay differs at submission 1"):
+        bounty.replay()
+
+
+def test_a_replay_tells_its_progress(bounty: bb.Bounty) -> None:
+    bounty.submit(_below(1), _const(0))
+    told: list[tuple[int, int]] = []
+    bounty.replay(progress=lambda done, of: told.append((done, of)))
+    assert told == [(1, 2), (2, 2)]
+
+
+def test_a_bounty_takes_any_holdout_in_place_of_rows_and_labels() -> None:
+    holdout = bb.LocalHoldout(X, Y)
+    bounty = bb.Bounty(_const(0), holdout=holdout)
+    assert bounty.submit(_below(3), _const(1)).accepted
+    with pytest.raises(SettingsError, match="holdout is already open: expected a fresh one for each bounty"):
+        bb.Bounty(_const(0), holdout=holdout)
+
+
+def test_an_interrupted_judgement_leaves_nothing_behind(bounty: bb.Bounty, monkeypatch: pytest.MonkeyPatch) -> None:
+    before, examination = _state(bounty), bounty._process.examination
+
+    def interrupt(self: Any, candidate: Any) -> Any:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(bb.LocalHoldout, "regressions", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            bounty.submit(_below(6), _const(1))
+    assert _state(bounty) == before
+    assert bounty._process.examination is examination
+    assert bounty.submit(_below(6), _const(1)).accepted
+
+
+def test_threads_sharing_a_bounty_are_judged_one_at_a_time_and_the_whole_replays() -> None:
+    rng = np.random.default_rng(0)
+    rows = np.arange(3000).reshape(-1, 1)
+    labels = rng.integers(0, 2, 3000)
+    bounty = bb.Bounty(_const(0), rows, labels)
+    certificates = [(rng.random(3000) < 0.3, np.where(rng.random(3000) < 0.6, labels, 1 - labels)) for _ in range(60)]
+    torn: list[str] = []
+    done = threading.Event()
+
+    def hunt(at: int) -> None:
+        for group, model in certificates[at::4]:
+            bounty.submit(_lookup(group), _lookup(model))
+
+    def watch() -> None:
+        while not done.is_set():
+            model, rounds = bounty.model, bounty.rounds
+            if len(model.nodes) != model.heads[-1] or bounty.risk(len(rounds) - 1) > bounty.risk(0):
+                torn.append("a reader saw half a round")
+
+    hunters = [threading.Thread(target=hunt, args=(at,)) for at in range(4)]
+    watcher = threading.Thread(target=watch)
+    for thread in [watcher, *hunters]:
+        thread.start()
+    for thread in hunters:
+        thread.join()
+    done.set()
+    watcher.join()
+    assert torn == []
+    assert len(bounty.transcript) == len(bounty.evidence) == 60
+    assert [verdict.round for verdict in bounty.transcript if verdict.accepted] == list(range(1, len(bounty.rounds)))
+    assert bounty.replay().nodes == bounty.model.nodes
+
+
+def test_verdicts_are_values() -> None:
+    verdict = bb.Verdict(True, 3, (bb.Repair(0, 1),), 250)
+    assert replace(verdict) == verdict
+    assert hash(verdict) == hash(replace(verdict))
