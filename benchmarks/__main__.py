@@ -42,11 +42,11 @@ def main() -> None:
 
 
 def _line(figure: Figure) -> str:
-    ratio = (
-        "" if figure.ratio_to_limit is None else f"{figure.ratio_to_limit:.3f} of the limit (target {figure.target})"
-    )
+    ratio = figure.ratio_to_limit
+    beside = "" if ratio is None else f", {ratio:.3f} of the limit"
+    target = "" if figure.target is None else f" (target {figure.target})"
     peers = "".join(f"; {name}: {times:.2f} times as long" for name, times in figure.peers.items())
-    return f"{figure.name}: {figure.value:.4g} {figure.unit}{ratio}{peers}"
+    return f"{figure.name}: {figure.value:.4g} {figure.unit}{beside}{target}{peers}"
 
 
 if __name__ == "__main__":

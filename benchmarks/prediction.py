@@ -73,8 +73,11 @@ def _unavoidable(model: PointerDecisionList, X: Any) -> Calls:
 
 def _make(calls: Calls, rows: Rows) -> None:
     for function, ids in calls:
-        call: Any = getattr(function, "predict", function)
-        call(rows.native if len(ids) == len(rows) else rows.take(ids).native)
+        _function(function)(rows.native if len(ids) == len(rows) else rows.take(ids).native)
+
+
+def _function(function: RowFunction) -> Any:
+    return getattr(function, "predict", function)
 
 
 def _whole(model: PointerDecisionList, rows: Rows) -> npt.NDArray[np.int64]:
@@ -85,7 +88,7 @@ def _whole(model: PointerDecisionList, rows: Rows) -> npt.NDArray[np.int64]:
     for number in range(len(model), 0, -1):
         node = model.nodes[number - 1]
         here |= flying.pop(number, nobody)
-        leaving = here & ask(node.group, rows.native)
+        leaving = here & np.asarray(_function(node.group)(rows.native))
         here ^= leaving
         if isinstance(node, RepairNode):
             head = model.heads[node.pointer]
@@ -99,7 +102,7 @@ def _whole(model: PointerDecisionList, rows: Rows) -> npt.NDArray[np.int64]:
 def _answer(model: RowFunction, rows: Rows, mask: npt.NDArray[np.bool_], answers: npt.NDArray[np.int64]) -> None:
     ids = np.flatnonzero(mask)
     if len(ids):
-        answers[ids] = ask(model, rows.take(ids).native)
+        answers[ids] = _function(model)(rows.take(ids).native)
 
 
 def figures() -> Iterator[Figure]:

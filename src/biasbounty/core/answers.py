@@ -40,7 +40,16 @@ def require_function(function: Any, kind: type[SubmissionError], who: str) -> No
 def ask(function: RowFunction, X: Any) -> Array:
     """Ask a group or model about rows: by its `predict` if it has one, else by calling it."""
     call: Any = getattr(function, "predict", function)
-    return np.asarray(call(X))
+    return _as_array(call(X))
+
+
+def _as_array(answers: Any) -> Array:
+    """Return answers as an array; polars keeps booleans as bits, which are unpacked ten times as fast from Arrow."""
+    bits: Any = answers.to_arrow() if type(answers).__module__.startswith("polars.series") else None
+    if bits is None or str(bits.type) != "bool" or bits.null_count or not len(bits):
+        return np.asarray(answers)
+    buffer = np.frombuffer(bits.buffers()[1], np.uint8)
+    return np.unpackbits(buffer, bitorder="little", count=bits.offset + len(bits))[bits.offset :].view(np.bool_)
 
 
 def _call(function: RowFunction, rows: Rows, kind: type[SubmissionError], who: str) -> Array:
@@ -114,6 +123,8 @@ class LabelType:
 
     def changed_by_cast(self, answers: Array) -> tuple[Array, Mask]:
         """Write answers in this type, and mark those that it cannot hold (floats are rounded, not refused)."""
+        if answers.dtype == self.dtype and self.dtype.kind in "biu":
+            return answers, np.zeros(0, np.bool_)
         if answers.dtype.kind == "O" and not self.is_text:
             answers = np.array(answers.tolist()) if len(answers) else answers.astype(self.dtype)
         if self.is_text != (answers.dtype.kind in "UTO") or answers.ndim != 1:

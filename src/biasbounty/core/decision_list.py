@@ -136,25 +136,22 @@ class PointerDecisionList:
     def predict(self, X: Any, round: int | None = None) -> npt.NDArray[Any]:
         """Answer every row of X as this round does (the newest if None), in the label type of the initial model."""
         rows = Rows(X)
-        labels = self._label_type(rows)
-        pieces: list[tuple[Ids, npt.NDArray[Any]]] = []
+        pieces: dict[int, tuple[Ids, npt.NDArray[Any]]] = {}
         for number, ids in self._sweep(rows, round):
-            if number and isinstance(self._nodes[number - 1], RepairNode):
-                continue
-            own = rows if len(ids) == len(rows) else rows.take(ids)
-            pieces.append((ids, answers_of(self._model(number), own, labels)))
-        return labels.gather(len(rows), pieces)
+            node = self._nodes[number - 1] if number else None
+            if not isinstance(node, RepairNode):
+                own = rows if len(ids) == len(rows) else rows.take(ids)
+                pieces[number] = ids, answers_of(node.model if node else self.initial, own)
+        labels = self._label_type(rows, pieces.get(0))
+        return labels.gather(len(rows), [(ids, labels.cast(answers)) for ids, answers in pieces.values()])
 
-    def _model(self, number: int) -> RowFunction:
-        node = self._nodes[number - 1] if number else None
-        return node.model if isinstance(node, UpdateNode) else self.initial
-
-    def _label_type(self, rows: Rows) -> LabelType:
-        """Return the label type, asking the initial model about one row if it was not told."""
+    def _label_type(self, rows: Rows, initial: tuple[Ids, npt.NDArray[Any]] | None) -> LabelType:
+        """Return the label type; if it was not told, see what the initial model answered, or answers for one row."""
         if self._labels is not None:
             return self._labels
-        some = rows.take(np.arange(min(1, len(rows))))
-        return LabelType.of(answers_of(self.initial, some, who="initial model"))
+        if initial is not None:
+            return LabelType.of(initial[1])
+        return LabelType.of(answers_of(self.initial, rows.take(np.arange(min(1, len(rows)))), who="initial model"))
 
     def explain(self, X: Any, round: int | None = None) -> list[Explanation]:
         """Say for each row which node decides, since which round, by way of which pointers, and whose it is."""

@@ -17,6 +17,24 @@ Ids = npt.NDArray[np.intp]
 READINGS = 4
 """Gathering a column (of a frame) or a cache line (of an array) costs about as much as reading it this often."""
 CACHE_LINE = 64
+SPARSE = 12
+"""A mask with fewer than one true value in this many is searched by words."""
+
+
+def find_true(mask: npt.NDArray[np.bool_]) -> Ids:
+    """Return where the mask is true, in order: `flatnonzero`, but two to three times as fast where little is true.
+
+    Most words of eight rows are then empty, so the words that are not are found first.
+    """
+    words = len(mask) // 8
+    if np.count_nonzero(mask) * SPARSE > len(mask) or not mask.flags.c_contiguous:
+        return np.flatnonzero(mask)
+    body = mask[: words * 8].view(np.uint64)
+    occupied = np.flatnonzero(body != 0)
+    within = np.flatnonzero(body[occupied].view(np.bool_))
+    places = (occupied[within >> 3] << 3) + (within & 7)
+    tail = np.flatnonzero(mask[words * 8 :])
+    return np.concatenate([places, tail + words * 8]) if len(tail) else places
 
 
 class Rows:

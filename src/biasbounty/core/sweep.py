@@ -1,77 +1,91 @@
 """The sweep: one descent over the nodes of a decision list that serves a whole batch (THEORY 2).
 
-Each row has a position: the newest node that may still stop it. It stands at every node from there down; a repair that
-sends it back lowers its position, and an answer takes it out. So the sweep visits each node once, newest first, asks
-its group about the rows standing there, and keeps nothing afterwards.
+Every row stands at the newest node at first. The sweep visits each node once, newest first, asks its group about the
+rows standing there, takes those that it answers out, lets those that a repair sends back fly to the node where they
+land, and lets the others pass. Nothing is kept afterwards.
 
-Asking about exactly those rows would mean gathering them, with all their columns, anew at every node, which usually
-costs far more than the group does. So groups are asked about a *view*: all rows not yet answered, and some that are.
-The view is gathered anew once asking about answered rows has cost as much as gathering the others will (rent until it
-is time to buy), and a node where few stand gathers just those. Groups are functions of one row, so the answers are the
-same either way. Costs are counted, not timed: what is asked depends on the rows alone.
+Asking about exactly the rows standing there would mean gathering them, all their columns, anew at every node, which
+usually costs far more than the group does. So groups are asked about a *view*: all rows not yet answered, and some that
+are. The view is gathered anew once asking about answered rows has cost as much as gathering the others will (rent until
+it is time to buy), and a node where few stand gathers just those. Groups are functions of one row, so the answers are
+the same either way. Costs are counted, not timed: what is asked depends on the rows alone.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from biasbounty.core.answers import Mask, mask_of
-from biasbounty.core.rows import Ids, Rows
+from biasbounty.core.answers import mask_of
+from biasbounty.core.rows import Ids, Rows, find_true
 from biasbounty.values import RowFunction
 
-ANSWERED = -1
 ESTIMATOR_COST = 8.0
 """What asking an estimator about a row is taken to cost, in gatherings of the row; a callable reads one column."""
 
 
 class View:
-    """The rows not yet answered (and some that are), with their numbers and positions."""
+    """The rows not yet answered (and some that are), by their places in it."""
 
-    def __init__(self, rows: Rows, start: int) -> None:
+    def __init__(self, rows: Rows) -> None:
         self._rows = rows
         self._ids: Ids | None = None
-        self._positions: npt.NDArray[Any] = np.full(len(rows), start, np.int16 if start < 1 << 15 else np.int32)
+        self._here = np.ones(len(rows), np.bool_)
+        self.standing = len(rows)
+        self._flying: dict[int, list[Ids]] = {}
         self._active = len(rows)
         self._wasted = 0
 
-    def standing(self, node: int) -> Mask:
-        """Mark the rows standing at this node."""
-        return np.asarray(self._positions >= node)
-
     def numbers(self, places: Ids) -> Ids:
-        """Return the row numbers of these places in the view."""
+        """Return the row numbers of these places."""
         return places if self._ids is None else self._ids[places]
 
-    def in_group(self, group: RowFunction, here: Mask, count: int) -> Ids:
-        """Ask the group about the rows standing here, and return the places of those in it."""
+    def land(self, node: int) -> None:
+        """Let the rows that were sent back to this node stand here."""
+        for places in self._flying.pop(node, ()):
+            self._here[places] = True
+            self.standing += len(places)
+
+    def stop(self, group: RowFunction) -> Ids:
+        """Take away the rows standing here that are in the group, and return their places."""
         cost = _cost(group, self._rows)
-        if count * (1 + cost) < len(here) * cost:
-            places = np.flatnonzero(here)
-            return places[mask_of(group, self._rows.take(places))]
-        return np.flatnonzero(mask_of(group, self._rows) & here)
+        self._narrow(cost)
+        if self.standing * (1 + cost) < len(self._here) * cost:
+            places = find_true(self._here)
+            places = places[mask_of(group, self._rows.take(places))]
+            self._here[places] = False
+        else:
+            stopped = mask_of(group, self._rows) & self._here
+            self._here ^= stopped
+            places = find_true(stopped)
+        self.standing -= len(places)
+        return places
 
-    def move(self, places: Ids, position: int) -> None:
-        """Send rows back to a position, or take them out as answered."""
-        self._positions[places] = position
-        if position == ANSWERED:
-            self._active -= len(places)
+    def answer(self, places: Ids) -> None:
+        """Count rows that were taken away as answered."""
+        self._active -= len(places)
 
-    def narrow(self, group: RowFunction) -> None:
+    def fly(self, places: Ids, landing: int) -> None:
+        """Send rows that were taken away back to a node further down."""
+        self._flying.setdefault(landing, []).append(places)
+
+    def _narrow(self, cost: float) -> None:
         """Gather the rows not yet answered, once asking about the others has cost as much as that."""
-        self._wasted += len(self._positions) - self._active
-        if self._wasted * _cost(group, self._rows) <= self._active:
+        self._wasted += len(self._here) - self._active
+        if self._wasted * cost <= self._active:
             return
-        places = self.places()
-        self._ids = self.numbers(places)
-        self._rows = self._rows.take(places)
-        self._positions = self._positions[places]
-        self._wasted = 0
+        active = self._here.copy()
+        for flying in self._flying.values():
+            active[np.concatenate(flying)] = True
+        kept = find_true(active)
+        self._ids = self.numbers(kept)
+        self._rows, self._here, self._wasted = self._rows.take(kept), self._here[kept], 0
+        self._flying = {
+            node: [np.searchsorted(kept, places) for places in flying] for node, flying in self._flying.items()
+        }
 
-    def places(self) -> Ids:
-        """Return the places of the rows not yet answered."""
-        return np.flatnonzero(self._positions != ANSWERED)
+    def rest(self) -> Ids:
+        """Return the places of the rows standing here."""
+        return find_true(self._here)
 
 
 def _cost(group: RowFunction, rows: Rows) -> float:
@@ -86,19 +100,19 @@ def sweep(
 
     `group_at(node)` is the node's group, `lands_at(node)` the lower node where its rows go on, or None if it answers.
     """
-    view = View(rows, start)
+    view = View(rows)
     for node in range(start, 0, -1):
-        group = group_at(node)
-        view.narrow(group)
-        here = view.standing(node)
-        count = int(np.count_nonzero(here))
-        if not count:
+        view.land(node)
+        if not view.standing:
             continue
-        stopped = view.in_group(group, here, count)
-        if len(stopped):
-            numbers, landing = view.numbers(stopped), lands_at(node)
-            view.move(stopped, ANSWERED if landing is None else landing)
+        places = view.stop(group_at(node))
+        if len(places):
+            numbers, landing = view.numbers(places), lands_at(node)
+            if landing is None:
+                view.answer(places)
+            else:
+                view.fly(places, landing)
             yield node, numbers
-    rest = view.places()
-    if len(rest):
-        yield 0, view.numbers(rest)
+    view.land(0)
+    if view.standing:
+        yield 0, view.numbers(view.rest())
