@@ -81,12 +81,15 @@ class _Threshold(Examination):
 
     @property
     def guarantee(self) -> str:
+        """Return what was promised when it was set to work."""
         return self.words
 
     def pose(self, question: Question) -> Test:  # noqa: ARG002
+        """Compare with the threshold, whatever the question."""
         return lambda evidence, _: evidence.total >= self.threshold * evidence.n * evidence.scale and evidence.total > 0
 
     def after(self, question: Question, response: Response) -> "Examination":  # noqa: ARG002
+        """Stay as it is: a threshold remembers nothing."""
         return self
 
 
@@ -121,6 +124,7 @@ class _PaperExamination(_Threshold):
 
     @property
     def stopped(self) -> str | None:
+        """Say which of the two limits is reached, if one is."""
         if self.accepted >= self.acceptances:
             return f"Paper has stopped: expected at most {self.acceptances - 1} acceptances, got {self.accepted}"
         if self.asked >= self.submissions:
@@ -128,6 +132,7 @@ class _PaperExamination(_Threshold):
         return None
 
     def after(self, question: Question, response: Response) -> "Examination":
+        """Count the submission and the acceptance; repairs asked about are covered by the theorem's count."""
         return replace(
             self,
             asked=self.asked + (question.kind == "submission"),
