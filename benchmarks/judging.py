@@ -11,7 +11,7 @@ from biasbounty import losses
 from biasbounty.core.answers import ask
 from biasbounty.core.checkers import Plain
 from biasbounty.core.local_holdout import LocalHoldout, Scored
-from biasbounty.core.process import Process
+from biasbounty.core.process import Decision, decide
 from biasbounty.values import Certificate
 
 ROWS, GROUPS = 1_000_000, 100
@@ -25,7 +25,7 @@ class World:
         self.X = np.arange(rows)
         self.holdout = LocalHoldout(self.X, np.zeros(rows, np.int64))
         self.holdout.open(lambda X: np.ones(len(X), np.int64), losses.zero_one)
-        self.process = Process(self.holdout, Plain().begin(rows, repairs=True))
+        self.examination = Plain().begin(rows, repairs=True)
         self.error = 1.0
         self.newest = self.certificate(1.0)
 
@@ -52,7 +52,14 @@ class World:
     def grow(self, groups: int) -> None:
         """Accept submissions until so many groups are protected."""
         while self.holdout.groups < groups:
-            self.process.judge(self.submission(better=True))
+            self.judge(self.submission(better=True))
+
+    def judge(self, scored: Scored) -> Decision:
+        """Judge a submission, and publish its round if it is accepted."""
+        decision = decide(self.holdout, self.examination, scored)
+        if decision.candidate is not None:
+            self.holdout.append(decision.candidate)
+        return decision
 
 
 def _coin(X: Any, offset: int) -> Any:
@@ -78,9 +85,9 @@ def _passes(world: World, scans: int) -> None:
 def _judge_anew(world: World, scored: Scored) -> int:
     """Judge a submission and take it back, so that the next run meets the same bounty; count the repair scans."""
     before = world.holdout._published
-    outcome = world.process.judge(scored)
+    decision = world.judge(scored)
     world.holdout._published = before
-    return 1 + len(outcome.repairs)
+    return 1 + len(decision.outcome.repairs)
 
 
 def figures() -> Iterator[Figure]:

@@ -1,4 +1,4 @@
-"""The literal reference: the process of THEORY 2-4, written as slowly and plainly as it can be.
+"""The literal reference: docs/definitions.md, written as slowly and plainly as it can be.
 
 Groups and models are functions of one row, prediction is recursive, every loss is computed from a fresh prediction each
 time it is asked for, and nothing is kept but the list of nodes. The fast code must agree with it node for node.

@@ -80,7 +80,7 @@ def _raises_on_rows(X: Any) -> Any:
         (lambda X: pd.array([pd.NA] * len(X), dtype="boolean"), GroupError, "expected True, False, 0 or 1, got <NA>"),
         (_raises_on_rows, GroupError, "group failed on 12 rows: expected answers, got KeyError"),
         (lambda X: X[:, 0] > X[:, 0].mean(), GroupError, "group depends on more than its row"),
-        ("AGEP < 25", GroupError, "group is text or bytes: expected a callable or a fitted estimator"),
+        ("AGEP < 25", GroupError, "group cannot be called: .* got str; predicates and ONNX are not read yet"),
         (None, GroupError, "group cannot be called: expected a callable on rows or a fitted estimator, got NoneType"),
     ],
 )
@@ -106,7 +106,9 @@ def test_a_group_that_is_none_is_refused_and_changes_nothing(
         (lambda X: [None] * len(X), "expected a value of the initial model's type int64, got None"),
         (_raises_on_rows, "model failed on 6 rows: expected answers, got KeyError: 'no such column'"),
         (lambda X: np.arange(len(X)) % 2, "model depends on more than its row"),
-        (b"onnx", "model is text or bytes"),
+        (b"onnx", "model cannot be called: expected a callable on rows or a fitted estimator, got bytes"),
+        (LogisticRegression, "got the class LogisticRegression; make one, fit it, and hand that in"),
+        (np.ones(6), "got ndarray; write lambda X"),
         (LogisticRegression(), "model failed on 6 rows: expected answers, got NotFittedError"),
     ],
 )
@@ -151,16 +153,25 @@ _NAN_AT_2, _COSTS = np.where(X[:, 0] == 2, np.nan, 1), losses.cost_matrix([[0]])
         (_open(_const(0), loss=_COSTS), HoldoutError, "labels for cost_matrix are of no class"),
         (_open(_const(0), X, Y / 2, loss="absolute"), HoldoutError, "do not fit the initial model's .* got 0.5"),
         (_open(_const(0), X, Y.astype(str)), HoldoutError, "do not fit .* expected values of its type int64"),
-        (_open(_const(np.nan)), ModelError, "got nan at row 0"),
-        (_open(lambda X: np.zeros(3)), ModelError, "initial model has the wrong length"),
-        (_open(_const(1j)), ModelError, "initial model has answers of an unknown type"),
-        (_open(3), ModelError, "initial model cannot be called"),
+        (_open(_const(np.nan)), SettingsError, "got nan at row 0"),
+        (_open(lambda X: np.zeros(3)), SettingsError, "initial model has the wrong length"),
+        (_open(_const(1j)), SettingsError, "initial model has answers of an unknown type"),
+        (_open(3), SettingsError, "initial model cannot be called"),
         (_open(_const(0), X.tolist()), SettingsError, "rows have the wrong type"),
         (_open(_const(0), None, None), SettingsError, "expected either X and y, or holdout="),
-        (_open(_const(0), X, None), SettingsError, "expected either X and y, or holdout="),
-        (_open(_const(0), X, Y, holdout=bb.LocalHoldout(X, Y)), SettingsError, "expected either X and y, or holdout="),
+        (_open(_const(0), X, None), SettingsError, "expected either X and y, or holdout=, and y is missing"),
+        (_open(_const(0), loss=losses.absolute), SettingsError, "loss cannot be used"),
+        (_open(_const(0), checker="plain"), SettingsError, "checker is none: expected a checker such as Plain"),
+        (_open(_const(0), checker=bb.Paper), SettingsError, "checker is none"),
+        (_open(_const(0), public=X), SettingsError, r"expected public=\(X, y\), got ndarray"),
+        (_open(_const(0), public=(X, Y[1:])), HoldoutError, "public rows cannot be used: rows and labels have"),
+        (_open(_const("a"), X, ["a"] * 11 + [float("nan")]), HoldoutError, "got nan at row 11; drop or fill"),
+        (_open(_const(0), X, [[1], [1, 2]] * 6), HoldoutError, "labels"),
+        (_open(_const(0.0), X, Y.astype("S")), HoldoutError, "labels have an unknown type"),
+        (_open(_const(np.float32(16777216)), X, Y + 16777216), HoldoutError, "labels do not fit"),
+        (_open(_const(0), X, Y, holdout=bb.LocalHoldout(X, Y)), SettingsError, "holdout is given twice"),
         (_open(_const(0), X, None, holdout=bb.LocalHoldout(X, Y)), SettingsError, "holdout is given twice"),
-        (_open(_const(0), loss="hinge"), SettingsError, "loss is unknown"),
+        (_open(_const(0), loss="hinge"), SettingsError, "loss cannot be used"),
         (_open(_const(0), pot=100), SettingsError, "pot is not built yet: expected 0, got 100"),
         (_open(_const(0), checker=bb.Paper(0.1, 0.1, 5)), HoldoutTooSmallError, "expected at least"),
     ],
@@ -272,7 +283,7 @@ def test_the_guarantee_in_force_is_in_the_bounty_s_own_words() -> None:
 
 def test_errors_speak_of_public_rows_where_there_are_any() -> None:
     bounty = bb.Bounty(_const(0), X, Y, public=(X[:4], Y[:4]))
-    with pytest.raises(ModelError, match="model failed on 2 rows"):
+    with pytest.raises(ModelError, match="on the public rows, model failed on 2 rows"):
         bounty.submit(_below(2), _raises_on_rows)
     assert bounty.transcript == ()
 
@@ -297,6 +308,119 @@ def test_a_replay_that_differs_is_an_error_that_names_the_submission(bounty: bb.
         bounty.replay()
 
 
+def test_a_replay_notices_other_groups_and_another_initial_model() -> None:
+    other = [False]
+    shifty = bb.Bounty(_const(0), X, Y)
+    shifty.submit(lambda X: X[:, 0] >= 9 if other[0] else X[:, 0] < 3, lambda X: np.ones(len(X)))
+    shifty.submit(_below(2), _const(1))
+    moody = bb.Bounty(lambda X: np.where(other[0], X[:, 0] >= 6, X[:, 0] < 7).astype(int), X, Y)
+    other[0] = True
+    with pytest.raises(ReplayError, match="replay differs in the initial model"):
+        moody.replay()
+    with pytest.raises(ReplayError, match="replay differs at submission 1"):
+        shifty.replay()
+
+
+def test_a_replay_that_fails_is_a_replay_error(bounty: bb.Bounty) -> None:
+    broken = [False]
+    bounty.submit(lambda X: _raises_on_rows(X) if broken[0] else X[:, 0] < 5, _const(1))
+    broken[0] = True
+    with pytest.raises(ReplayError, match="replay fails at submission 1: group failed"):
+        bounty.replay()
+
+
+def test_a_submission_cannot_change_the_rows_that_judge(bounty: bb.Bounty) -> None:
+    def vandal(X: Any) -> Any:
+        X[:, 0] += 100
+        return np.ones(len(X))
+
+    with pytest.raises(GroupError, match="read-only"):
+        bounty.submit(vandal, _const(1))
+    assert X[0, 0] == 0
+    bounty.replay()
+
+
+def test_labels_are_the_bounty_s_own() -> None:
+    labels = Y.copy()
+    bounty = bb.Bounty(_const(0), X, labels)
+    labels[:] = 0
+    assert bounty.submit(_below(3), _const(1)).accepted
+
+
+def _loss_that_talks(answers: Any, labels: Any) -> Any:
+    if (answers == 3).any():
+        raise KeyError(f"3 where the label is {labels[answers == 3]}")
+    return answers != labels
+
+
+def _ragged(X: Any) -> Any:
+    answers = np.empty(len(X), object)
+    answers[:] = [[1, 2] if x > 8 else 1 for x in X[:, 0]]
+    return answers
+
+
+@pytest.mark.parametrize("model", [lambda X: np.where(X[:, 0] > 8, 3, 1), _ragged])
+def test_whatever_goes_wrong_on_the_holdout_alone_tells_nothing(model: Any) -> None:
+    bounty = bb.Bounty(_const(0), X, Y, loss=_loss_that_talks, public=(X[:3], Y[:3]))
+    assert bounty.submit(_below(99), model) == bb.Verdict(accepted=False, round=0)
+    assert len(bounty.transcript) == 1
+
+
+def test_an_interrupted_append_is_noticed_before_the_next_judgement() -> None:
+    class Interrupted(bb.LocalHoldout):
+        def append(self, candidate: Any) -> None:
+            super().append(candidate)
+            raise KeyboardInterrupt
+
+    bounty = bb.Bounty(_const(0), holdout=Interrupted(X, Y))
+    with pytest.raises(KeyboardInterrupt):
+        bounty.submit(_below(3), _const(1))
+    assert len(bounty.rounds) == 1
+    with pytest.raises(HoldoutError, match="holdout is out of step: expected 1 rounds, got 2"):
+        bounty.submit(_below(3), _const(1))
+
+
+def test_a_model_that_depends_a_little_on_its_batch_is_refused_whatever_the_size_of_its_answers() -> None:
+    rows = np.arange(1000.0).reshape(-1, 1)
+
+    def shifty(base: float, step: float) -> Any:
+        return lambda X: np.full(len(X), base + step * (len(X) <= 64))
+
+    timestamps = bb.Bounty(_const(1.7e9), rows, np.full(1000, 1.7e9), loss=losses.absolute(1.7e9, 1.7e9 + 86400))
+    with pytest.raises(ModelError, match="model depends on more than its row"):
+        timestamps.submit(_below(500), shifty(1.7e9, 9000))
+    exact = bb.Bounty(_const(0.0), rows, np.full(1000, 100001.0))
+    with pytest.raises(ModelError, match="model depends on more than its row"):
+        exact.submit(_below(500), shifty(100001.0, 1e-6))
+
+
+def test_the_label_type_shows_nothing_of_the_holdout() -> None:
+    def rarely_long(X: Any) -> Any:
+        return np.array(["no", "certainly"])[(X[:, 0] == 7).astype(int)]
+
+    bounty = bb.Bounty(rarely_long, X, ["no"] * N, public=(X[:3], ["no"] * 3))
+    assert bounty.model.predict(X[:3]).dtype == "<U9" or bounty.model.predict(X[:3]).dtype == "<U2"
+    assert bounty.model._labels == bb.Bounty(_const("no"), X, ["no"] * N).model._labels
+
+
+def test_float32_labels_at_the_end_of_their_range_are_within_it() -> None:
+    bounty = bb.Bounty(_const(np.float32(0)), X, np.full(N, 0.1), loss=losses.absolute(0, 0.1))
+    assert bounty.risk() == 1.0
+
+
+def test_a_failed_opening_leaves_the_holdout_to_another_try() -> None:
+    holdout = bb.LocalHoldout(X, Y)
+    with pytest.raises(HoldoutError):
+        bb.Bounty(_const(0), holdout=holdout, public=(X, Y[1:]))
+    assert bb.Bounty(_const(0), holdout=holdout, public=(X, Y)).risk() == 1.0
+
+
+@pytest.mark.parametrize(("hunter", "note"), [(7, ""), ("team-1", None), ("team-1", 5)])
+def test_words_that_are_no_text_are_refused(bounty: bb.Bounty, hunter: Any, note: Any) -> None:
+    with pytest.raises(SettingsError, match="is no text: expected a str, got"):
+        bounty.submit(_below(3), _const(1), hunter=hunter, note=note)
+
+
 def test_a_replay_tells_its_progress(bounty: bb.Bounty) -> None:
     bounty.submit(_below(1), _const(0))
     told: list[tuple[int, int]] = []
@@ -313,7 +437,7 @@ def test_a_bounty_takes_any_holdout_in_place_of_rows_and_labels() -> None:
 
 
 def test_an_interrupted_judgement_leaves_nothing_behind(bounty: bb.Bounty, monkeypatch: pytest.MonkeyPatch) -> None:
-    before, examination = _state(bounty), bounty._process.examination
+    before, examination = _state(bounty), bounty._record.examination
 
     def interrupt(self: Any, candidate: Any) -> Any:
         raise KeyboardInterrupt
@@ -323,7 +447,7 @@ def test_an_interrupted_judgement_leaves_nothing_behind(bounty: bb.Bounty, monke
         with pytest.raises(KeyboardInterrupt):
             bounty.submit(_below(6), _const(1))
     assert _state(bounty) == before
-    assert bounty._process.examination is examination
+    assert bounty._record.examination is examination
     assert bounty.submit(_below(6), _const(1)).accepted
 
 

@@ -13,7 +13,9 @@ import biasbounty
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "src" / "biasbounty").rglob("*.py"))
-PAGES = sorted(path for path in ROOT.rglob("*.md") if ".venv" not in path.parts)
+PAGES = sorted(
+    [*ROOT.glob("*.md"), *(page for room in ("docs", "src", "benchmarks") for page in (ROOT / room).rglob("*.md"))]
+)
 
 
 def _public(tree: ast.AST) -> list[ast.FunctionDef | ast.ClassDef]:

@@ -49,7 +49,7 @@ def test_a_function_of_ones_own_is_checked_like_any_loss() -> None:
         (
             losses.cost_matrix([[0, 1], [1, 0]]),
             [0, 7],
-            "expected 0 or 1, got nan for the answer 7 where the label is 1",
+            r"cost_matrix has an answer of no class at row 1: expected one of \[0, 1\], got 7",
         ),
         (losses.function(lambda a, y: a - y, zero_one=True), [0.5, 1], "expected 0 or 1, got 0.5"),
         (losses.function(lambda a, y: 0.5, name="one"), [0, 1], "one has the wrong shape or type: expected 2 numbers"),
@@ -94,7 +94,7 @@ def test_labels_that_a_loss_cannot_take_are_refused(loss: losses.Loss, labels: A
         (lambda: losses.cost_matrix([[0, 1]]), "not square"),
         (lambda: losses.cost_matrix([[0, 2], [1, 0]]), "outside"),
         (lambda: losses.cost_matrix([[0, 1], [1, 0]], classes=["a", "a"]), "2 distinct classes"),
-        (lambda: losses.get("hinge"), r"expected one of \['absolute', 'squared', 'zero_one'\]"),
+        (lambda: losses.get("hinge"), r"loss cannot be used: expected one of \['absolute', 'squared', 'zero_one'\]"),
     ],
 )
 def test_settings_that_make_no_loss_are_refused(make: Any, words: str) -> None:

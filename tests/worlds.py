@@ -9,8 +9,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 import biasbounty as bb
+from biasbounty.arrays import plain
 from biasbounty.core.columns import LEVELS
-from biasbounty.losses import plain
 from tests.reference import Reference
 
 Table = list[Any]

@@ -1,12 +1,21 @@
-"""biasbounty: run a bias bounty on any trained model."""
+"""biasbounty: run a bias bounty on any trained model.
 
-from biasbounty import losses
+    bounty = biasbounty.Bounty(model, X_holdout, y_holdout, loss="zero_one")
+    verdict = bounty.submit(lambda X: X[:, 2] > 1, better_model)
+    bounty.model.predict(X)
+
+`Bounty` judges submissions, `PointerDecisionList` is the patched model, `losses` makes losses, `errors` has every
+exception in one tree; `biasbounty.reporting.write_report` writes a report, `biasbounty.checks` has contract suites.
+"""
+
+from biasbounty import errors, losses
 from biasbounty._version import __version__
 from biasbounty.bounty import Bounty
-from biasbounty.core.checkers import Paper, Plain
+from biasbounty.core.checkers import Checker, Examination, Paper, Plain, Question
 from biasbounty.core.decision_list import Explanation, PointerDecisionList, RepairNode, UpdateNode
 from biasbounty.core.holdout import Holdout
 from biasbounty.core.local_holdout import LocalHoldout
+from biasbounty.core.process import Outcome
 from biasbounty.errors import BiasBountyError, BountyStoppedError, SubmissionError
 from biasbounty.statistics import Evidence
 from biasbounty.values import Certificate, Repair, Round, Verdict
@@ -16,13 +25,17 @@ __all__ = [
     "Bounty",
     "BountyStoppedError",
     "Certificate",
+    "Checker",
     "Evidence",
+    "Examination",
     "Explanation",
     "Holdout",
     "LocalHoldout",
+    "Outcome",
     "Paper",
     "Plain",
     "PointerDecisionList",
+    "Question",
     "Repair",
     "RepairNode",
     "Round",
@@ -30,5 +43,6 @@ __all__ = [
     "UpdateNode",
     "Verdict",
     "__version__",
+    "errors",
     "losses",
 ]

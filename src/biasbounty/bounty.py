@@ -4,8 +4,8 @@ It turns what hunters hand in into certificates, has them scored, and lets the c
 What it returns from `submit` (a Verdict) and publishes as `model` and `rounds` may be shown to anyone; `risk`,
 `evidence` and `outcomes` come from the holdout and are for the organizer who holds this object.
 
-Safe to share between threads: submissions are scored side by side and judged one at a time, in the order in which their
-scoring ends; that order is the one recorded and replayed.
+Safe to share between threads: submissions are scored side by side and judged one at a time, in the order in which they
+reach the judge after their scoring; that order is the one recorded and replayed.
 """
 
 import threading
@@ -17,12 +17,20 @@ import numpy as np
 
 from biasbounty import losses
 from biasbounty.core.answers import require_function
-from biasbounty.core.checkers import Checker, Plain
+from biasbounty.core.checkers import Checker, Examination, Plain
 from biasbounty.core.decision_list import Node, PointerDecisionList, RepairNode, UpdateNode
 from biasbounty.core.holdout import Handle, Holdout
 from biasbounty.core.local_holdout import LocalHoldout
-from biasbounty.core.process import Outcome, Process
-from biasbounty.errors import BountyStoppedError, GroupError, ModelError, ReplayError, SettingsError, SubmissionError
+from biasbounty.core.process import Outcome, decide
+from biasbounty.errors import (
+    BountyStoppedError,
+    GroupError,
+    HoldoutError,
+    ModelError,
+    ReplayError,
+    SettingsError,
+    SubmissionError,
+)
 from biasbounty.losses import Loss
 from biasbounty.statistics import Evidence
 from biasbounty.values import Certificate, Repair, Round, RowFunction, Verdict
@@ -38,14 +46,25 @@ class _Record:
     rounds: tuple[Round, ...]
     protected: tuple[Certificate, ...]
     model: PointerDecisionList
+    examination: Examination
 
 
 class Bounty:
-    """A bias bounty; see the module.
+    """A bias bounty on one model, held by its organizer.
 
-    `X` and `y` are the holdout, or `holdout` is any object that keeps the Holdout protocol. With `public=(X, y)` every
-    submission is called on the public rows first, so that its errors speak of rows that may be shown; one that fails
-    only on the holdout is then answered like any rejection. `checker` is Plain by default, which guarantees nothing.
+    Args:
+        model: The model to be patched: a fitted estimator, or a callable on rows.
+        X: The rows of the holdout: a numpy array, a pandas or a polars frame. They are not copied: leave them alone.
+        y: Their labels.
+        holdout: Any object that keeps the `Holdout` protocol, in place of X and y.
+        loss: "zero_one", a loss made by `biasbounty.losses`, or a function of (predictions, labels) into [0, 1].
+        checker: Who decides: `Plain()` (the default, which guarantees nothing) or `Paper(...)`.
+        repairs: Whether groups fixed earlier are kept from getting worse.
+        public: Rows and labels that may be shown. Every submission is called on them first, so that its errors speak of
+            them; one that fails only on the holdout is then answered like any rejection.
+        pot: Not built yet.
+        grid: Not built yet.
+        sandbox: Not built yet.
     """
 
     def __init__(
@@ -64,16 +83,15 @@ class Bounty:
         sandbox: Any = None,
     ) -> None:
         _refuse_unbuilt(pot=(pot, 0), grid=(grid, None), sandbox=(sandbox, None))
-        require_function(model, ModelError, "initial model")
+        require_function(model, SettingsError, "initial model")
         self.loss, self.repairs = losses.get(loss), repairs
-        self.checker: Checker = Plain() if checker is None else checker
+        self.checker: Checker = _require_checker(Plain() if checker is None else checker)
         self._holdout = _one_holdout(X, y, holdout)
         examination = self.checker.begin(self._holdout.size, repairs=repairs)
-        self._holdout.open(model, self.loss)
-        self._public = _open_public(public, model, self.loss)
-        self._process = Process(self._holdout, examination, repairs=repairs)
+        self._public_rows, self._public = public, _open_public(public, model, self.loss)
+        self._holdout.open(model, self.loss, self._public.labels if self._public else None)
         initial = PointerDecisionList(model, labels=self._holdout.labels)
-        self._record = _Record((), (), (), (Round(0, 0),), (), initial)
+        self._record = _Record((), (), (), (Round(0, 0),), (), initial, examination)
         self._judging = threading.Lock()
 
     def __repr__(self) -> str:
@@ -116,7 +134,7 @@ class Bounty:
     @property
     def guarantee(self) -> str:
         """What the checker promises for this bounty, in words; every report shows it."""
-        return self._process.examination.guarantee
+        return self._record.examination.guarantee
 
     @property
     def protected(self) -> tuple[Certificate, ...]:
@@ -137,11 +155,19 @@ class Bounty:
     def submit(self, group: RowFunction, model: RowFunction, *, hunter: str | None = None, note: str = "") -> Verdict:
         """Judge the claim that the model does better than the newest round on the group.
 
+        Args:
+            group: Who the model is for: called on all rows at once, it answers True or False for each.
+            model: Its answers for those rows are to be better; it is called on rows of its group only.
+            hunter: Who submits, in the hunter's own words.
+            note: What the group is, in words.
+
         A SubmissionError says what is wrong with a submission that cannot be judged, and leaves the bounty unchanged.
         """
         require_function(group, GroupError, "group")
         require_function(model, ModelError, "model")
-        certificate = Certificate(group, model, hunter, note)
+        certificate = Certificate(
+            group, model, _text(hunter, "hunter") if hunter is not None else None, _text(note, "note")
+        )
         self._require_running()
         handle = self._score(certificate)
         with self._judging:
@@ -149,55 +175,89 @@ class Bounty:
             return self._judge(certificate, handle)
 
     def _require_running(self) -> None:
-        stopped = self._process.examination.stopped
+        stopped = self._record.examination.stopped
         if stopped:
             raise BountyStoppedError(f"{stopped}; open a new bounty on a fresh holdout to go on")
 
     def _score(self, certificate: Certificate) -> Handle:
         if self._public is None:
             return self._holdout.score(certificate)
-        self._public.score(certificate)
+        try:
+            self._public.score(certificate)
+        except SubmissionError as error:
+            raise type(error)(f"on the public rows, {error}") from error
         try:
             return self._holdout.score(certificate)
-        except SubmissionError:
+        except Exception:
             return self._holdout.score(replace(certificate, group=_nobody))
 
     def _judge(self, certificate: Certificate, handle: Handle) -> Verdict:
-        """Judge a scored submission and record it, under the lock."""
-        outcome, record = self._process.judge(handle), self._record
+        """Judge a scored submission, under the lock; once the holdout has its round, only an assignment is left."""
+        record = self._record
+        if self._holdout.rounds != len(record.rounds):
+            raise HoldoutError(
+                f"holdout is out of step: expected {len(record.rounds)} rounds, got {self._holdout.rounds}; an append "
+                "was interrupted or made elsewhere, so open the bounty anew on holdout.fresh() and submit all again"
+            )
+        decision = decide(self._holdout, record.examination, handle, repairs=self.repairs)
+        outcome = decision.outcome
         verdict = Verdict(outcome.accepted, len(record.rounds) - 1 + outcome.accepted, outcome.repairs)
         record = replace(
             record,
             certificates=(*record.certificates, certificate),
             outcomes=(*record.outcomes, outcome),
             transcript=(*record.transcript, verdict),
+            examination=decision.examination,
         )
-        self._record = _published(record, certificate, outcome.repairs) if outcome.accepted else record
+        if decision.candidate is not None:
+            record = _published(record, certificate, outcome.repairs)
+            self._holdout.append(decision.candidate)
+        self._record = record
         return verdict
 
     def replay(self, progress: Callable[[int, int], None] | None = None) -> PointerDecisionList:
-        """Score and judge every submission anew; return the model, or raise ReplayError where anything differs."""
+        """Score and judge every submission anew, and return the model.
+
+        Raises ReplayError where a verdict, a repair, the evidence, a node or a risk differs from what was recorded.
+        """
         record = self._record
+        again = self._reopened(record.model.initial)
+        for number, certificate in enumerate(record.certificates):
+            try:
+                again._judge(certificate, again._score(certificate))
+            except SubmissionError as error:
+                raise ReplayError(f"replay fails at submission {number}: {error}") from error
+            _expect_same(f"at submission {number}", record.outcomes[number], again.outcomes[-1])
+            _expect_same(f"at submission {number}", self._risks(again.rounds[-1].number), again._risks())
+            if progress is not None:
+                progress(number + 1, len(record.certificates))
+        _expect_same("in its nodes", (record.model.nodes, record.model.heads), (again.model.nodes, again.model.heads))
+        return again.model
+
+    def _reopened(self, initial: RowFunction) -> "Bounty":
+        """Open a bounty with the same settings on the same rows."""
         again = Bounty(
-            record.model.initial,
+            initial,
             holdout=self._holdout.fresh(),
             loss=self.loss,
             checker=self.checker,
             repairs=self.repairs,
+            public=self._public_rows,
         )
-        again._public = self._public
-        for number, certificate in enumerate(record.certificates):
-            again._judge(certificate, again._score(certificate))
-            if again.outcomes[-1] != record.outcomes[number]:
-                raise ReplayError(
-                    f"replay differs at submission {number}: expected {record.outcomes[number]}, "
-                    f"got {again.outcomes[-1]}; a group or model does not answer as it did"
-                )
-            if progress is not None:
-                progress(number + 1, len(record.certificates))
-        if (again.model.nodes, again.model.heads) != (record.model.nodes, record.model.heads):
-            raise ReplayError("replay differs: expected the same nodes, got other ones from the same verdicts")
-        return again.model
+        _expect_same("in the initial model", self.risk(0), again.risk(0))
+        return again
+
+    def _risks(self, round: int | None = None) -> list[float]:
+        """Return the risks of a round: overall, and on each group protected by then."""
+        number = len(self.rounds) - 1 if round is None else round
+        return [self.risk(number), *(self.risk(number, group) for group in range(number))]
+
+
+def _expect_same(where: str, recorded: object, replayed: object) -> None:
+    if recorded != replayed:
+        raise ReplayError(
+            f"replay differs {where}: expected {recorded}, got {replayed}; a group or model does not answer as it did"
+        )
 
 
 def _published(record: _Record, certificate: Certificate, repairs: tuple[Repair, ...]) -> _Record:
@@ -222,21 +282,40 @@ def _nobody(X: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
 
 
 def _one_holdout(X: Any, y: Any, holdout: Holdout | None) -> Holdout:
-    if (X is None or y is None) == (holdout is None):
-        raise SettingsError("holdout is not given once: expected either X and y, or holdout=")
-    if holdout is None:
-        return LocalHoldout(X, y)
-    if X is not None or y is not None:
+    if holdout is not None and (X is not None or y is not None):
         raise SettingsError("holdout is given twice: expected either X and y, or holdout=, got both")
-    return holdout
+    if holdout is not None:
+        return holdout
+    if X is None or y is None:
+        missing = " and ".join(name for name, given in (("X", X), ("y", y)) if given is None)
+        raise SettingsError(f"holdout is not given: expected either X and y, or holdout=, and {missing} is missing")
+    return LocalHoldout(X, y)
 
 
 def _open_public(public: tuple[Any, Any] | None, model: RowFunction, loss: Loss) -> LocalHoldout | None:
     if public is None:
         return None
-    rows = LocalHoldout(*public)
-    rows.open(model, loss)
+    if not isinstance(public, tuple) or len(public) != 2:
+        raise SettingsError(f"public is not rows and labels: expected public=(X, y), got {type(public).__name__}")
+    try:
+        rows = LocalHoldout(*public)
+        rows.open(model, loss)
+    except SettingsError as error:
+        raise type(error)(f"public rows cannot be used: {error}") from error
     return rows
+
+
+def _require_checker(checker: Any) -> Checker:
+    if isinstance(checker, type) or not callable(getattr(checker, "begin", None)):
+        raise SettingsError(f"checker is none: expected a checker such as Plain() or Paper(...), got {checker!r}")
+    given: Checker = checker
+    return given
+
+
+def _text(words: Any, what: str) -> str:
+    if not isinstance(words, str):
+        raise SettingsError(f"{what} is no text: expected a str, got {type(words).__name__}")
+    return words
 
 
 def _refuse_unbuilt(**settings: tuple[Any, Any]) -> None:

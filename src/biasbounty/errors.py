@@ -7,7 +7,8 @@ Messages read `<thing> <problem>: expected X, got Y`, then what to do.
     ├── SettingsError               a setting or argument of the organizer
     │   ├── HoldoutError            rows or labels that cannot serve as a holdout
     │   └── HoldoutTooSmallError    a holdout too small for the checker's theorem
-    ├── SubmissionError             a submission that cannot be judged; nothing was changed
+    ├── SubmissionError             a submission that cannot be judged (nothing was changed), or a node made from one
+    │   │                           that fails while predicting
     │   ├── GroupError              its group failed, or answered something other than 0 and 1
     │   └── ModelError              its model failed, or answered something that is no label
     ├── LossError                   a loss outside [0, 1]

@@ -14,10 +14,13 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from biasbounty.arrays import Array, as_text, is_missing, is_number, is_text, plain
 from biasbounty.errors import HoldoutError, LossError, SettingsError
 
-Array: TypeAlias = npt.NDArray[Any]
 Floats: TypeAlias = npt.NDArray[np.float64]
+
+ROUNDING = 1e-6
+"""A distance this little beyond the range is within it: labels and answers may be in a narrower float type."""
 
 
 class Loss(ABC):
@@ -32,7 +35,7 @@ class Loss(ABC):
 
     def check_labels(self, labels: Array) -> None:
         """Raise HoldoutError if some label is none that this loss can take."""
-        _refuse(labels, is_missing(labels), f"labels for {self.name} are missing", "a value")
+        _refuse(labels, is_missing(labels), f"labels for {self.name} are missing", "a value", "drop or fill those rows")
 
     def __call__(self, predictions: Array, labels: Array, rows: Array | None = None) -> Floats:
         """Return the checked loss of each row; `rows` numbers them for the error message."""
@@ -75,8 +78,8 @@ class _Ranged(Loss):
     """A loss of the distance between answer and label, scaled by the range that both are declared to lie in."""
 
     def __init__(self, low: float = 0.0, high: float = 1.0) -> None:
-        if not (np.isfinite(low) and np.isfinite(high) and low < high):
-            raise SettingsError(f"range of {self.name} is empty: expected low < high, got {low} and {high}")
+        if not (is_number(low) and is_number(high) and low < high and np.isfinite(high - low)):
+            raise SettingsError(f"range of {self.name} is empty: expected low < high, got {low!r} and {high!r}")
         self.low, self.high = float(low), float(high)
 
     def check_labels(self, labels: Array) -> None:
@@ -84,10 +87,16 @@ class _Ranged(Loss):
         if labels.dtype.kind not in "biuf":
             raise HoldoutError(f"labels for {self.name} have the wrong type: expected numbers, got {labels.dtype}")
         outside = ~((labels >= self.low) & (labels <= self.high))
-        _refuse(labels, outside, f"labels for {self.name} are outside its range", f"{self.low:g} to {self.high:g}")
+        advice = f"declare the range: losses.{self.name}(low, high)"
+        _refuse(labels, is_missing(labels), f"labels for {self.name} are missing", "a value", "drop or fill those rows")
+        _refuse(
+            labels, outside, f"labels for {self.name} are outside its range", f"{self.low:g} to {self.high:g}", advice
+        )
 
     def _distance(self, predictions: Array, labels: Array) -> Array:
-        return (predictions.astype(np.float64) - labels) / (self.high - self.low)
+        """Return the distance as a fraction of the range, forgiving what the rounding of a float type can add to it."""
+        distance = np.abs(predictions.astype(np.float64) - labels) / (self.high - self.low)
+        return np.where(distance <= 1 + ROUNDING, np.minimum(distance, 1), distance)
 
     def __repr__(self) -> str:
         return f"losses.{self.name}(low={self.low:g}, high={self.high:g})"
@@ -100,7 +109,7 @@ class Absolute(_Ranged):
 
     def values(self, predictions: Array, labels: Array) -> Array:
         """Return |answer - label| / (high - low)."""
-        return np.abs(self._distance(predictions, labels))
+        return self._distance(predictions, labels)
 
 
 class Squared(_Ranged):
@@ -110,7 +119,7 @@ class Squared(_Ranged):
 
     def values(self, predictions: Array, labels: Array) -> Array:
         """Return ((answer - label) / (high - low))^2."""
-        return np.asarray(self._distance(predictions, labels) ** 2)
+        return self._distance(predictions, labels) ** 2
 
 
 class CostMatrix(Loss):
@@ -138,19 +147,32 @@ class CostMatrix(Loss):
     def _places(self, answers: Array) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.bool_]]:
         """Find each answer's class, and which answers are of no class at all."""
         ordered = self.classes[self._sorter]
+        if is_text(answers):
+            answers = as_text(answers)
         places = np.minimum(np.searchsorted(ordered, answers), len(ordered) - 1)
         return self._sorter[places], np.asarray(ordered[places] != answers)
 
     def check_labels(self, labels: Array) -> None:
         """Raise HoldoutError unless every label is one of the classes."""
         super().check_labels(labels)
-        if _is_text(labels) != _is_text(self.classes):
+        if is_text(labels) != is_text(self.classes):
             raise HoldoutError(
-                f"labels for cost_matrix have the wrong type: expected {self.classes.dtype}, got {labels.dtype}"
+                f"labels for cost_matrix have the wrong type: expected {self.classes.dtype}, got {labels.dtype}; "
+                "name them: losses.cost_matrix(costs, classes=[...])"
             )
-        _refuse(
-            labels, self._places(labels)[1], "labels for cost_matrix are of no class", f"one of {self.classes.tolist()}"
-        )
+        classes = f"one of {self.classes.tolist()}"
+        advice = "name them all: losses.cost_matrix(costs, classes=[...])"
+        _refuse(labels, self._places(labels)[1], "labels for cost_matrix are of no class", classes, advice)
+
+    def _check_values(self, values: Array, predictions: Array, labels: Array, rows: Array | None) -> None:
+        unknown = np.isnan(values)
+        if unknown.any():
+            bad = int(np.argmax(unknown))
+            raise LossError(
+                f"cost_matrix has an answer of no class at row {bad if rows is None else rows[bad]}: "
+                f"expected one of {self.classes.tolist()}, got {plain(predictions[bad])!r}"
+            )
+        super()._check_values(values, predictions, labels, rows)
 
     def values(self, predictions: Array, labels: Array) -> Array:
         """Return the cost of each answer; an answer of no class costs NaN, which the check refuses."""
@@ -172,28 +194,11 @@ class Function(Loss):
         return np.asarray(self.function(predictions, labels))
 
 
-def plain(value: Any) -> Any:
-    """Return a numpy scalar as the Python value that a message should show."""
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def is_missing(values: Array) -> npt.NDArray[np.bool_]:
-    """Mark what is NaN, and in an array of objects whatever is not text."""
-    if values.dtype.kind == "f":
-        return np.isnan(values)
-    if values.dtype.kind == "O":
-        return np.fromiter((not isinstance(value, str) for value in values), np.bool_, len(values))
-    return np.zeros(len(values), np.bool_)
-
-
-def _is_text(values: Array) -> bool:
-    return values.dtype.kind in "UTO"
-
-
-def _refuse(labels: Array, bad: npt.NDArray[np.bool_], problem: str, expected: str) -> None:
+def _refuse(labels: Array, bad: npt.NDArray[np.bool_], problem: str, expected: str, advice: str) -> None:
     if bad.any():
-        row = int(np.argmax(bad))
-        raise HoldoutError(f"{problem}: expected {expected}, got {plain(labels[row])!r} at row {row}")
+        row, count = int(np.argmax(bad)), int(bad.sum())
+        more = f" (and {count - 1:,} more)" if count > 1 else ""
+        raise HoldoutError(f"{problem}: expected {expected}, got {plain(labels[row])!r} at row {row}{more}; {advice}")
 
 
 absolute = Absolute
@@ -211,9 +216,9 @@ def get(name: "str | Loss | Callable[[Array, Array], Any]") -> Loss:
         return name
     if isinstance(name, str) and name in _NAMED:
         return _NAMED[name]()
-    if callable(name):
+    if callable(name) and not isinstance(name, type):
         return Function(name)
     raise SettingsError(
-        f"loss is unknown: expected one of {sorted(_NAMED)}, a Loss or a function, got {name!r}; "
-        "losses with settings are made by losses.absolute, losses.squared and losses.cost_matrix"
+        f"loss cannot be used: expected one of {sorted(_NAMED)}, a Loss or a function, got {name!r}; make "
+        "one by biasbounty.losses.absolute(low, high), squared(low, high) or cost_matrix(costs, classes)"
     )

@@ -39,7 +39,7 @@ def test_paper_accepts_at_three_quarters_of_epsilon() -> None:
 
 
 @pytest.mark.parametrize("repairs", [True, False])
-def test_paper_needs_the_rows_of_theory_4(repairs: bool) -> None:
+def test_paper_needs_the_rows_of_its_formula(repairs: bool) -> None:
     accepted = 200
     queries = 1000 + (accepted**3 if repairs else 0)
     expected = 32 / 0.01**2 * (math.log(2 * queries / 0.05) + accepted * math.log(queries + 1))

@@ -26,6 +26,14 @@ def _at_least(low: float) -> Callable[[Any], Any]:
     return lambda X: (X[:, 0] if isinstance(X, np.ndarray) else X["a"]) >= low
 
 
+def _as_objects(values: Any) -> Any:
+    return np.array(values, object)
+
+
+def _as_strings(values: Any) -> Any:
+    return np.array(values, np.dtypes.StringDType())
+
+
 def _random_list(rng: np.random.Generator, nodes: int, *, estimators: bool = False) -> bb.PointerDecisionList:
     """Make a list of thresholds on three columns, a third of them repairs."""
     made: list[Node] = []
@@ -182,11 +190,63 @@ def test_text_in_an_array_of_objects_stays_there() -> None:
     assert (answers.dtype, answers.tolist()) == (np.dtype(object), ["no", "certainly"])
 
 
-@pytest.mark.parametrize("patch", [0.5, np.nan, "yes", 2**40])
+@pytest.mark.parametrize("patch", [0.5, np.nan, "yes", 2**40, 1 + 5j, b"1", np.timedelta64(1, "D"), None])
 def test_an_answer_that_the_label_type_cannot_hold_is_refused(patch: Any) -> None:
     model = bb.PointerDecisionList(_const(np.int32(0)), (bb.UpdateNode(_at_least(1), _const(patch)),), (0, 1))
     with pytest.raises(ModelError, match="expected a value of the initial model's type int32, got"):
         model.predict(np.array([[0.0], [1.0]]))
+
+
+@pytest.mark.parametrize("patch", [1 + 5j, b"0.5", np.datetime64("2020-01-01"), 2**53 + 1, np.inf, "1", None])
+def test_a_float_label_type_takes_only_numbers_that_it_can_hold(patch: Any) -> None:
+    model = bb.PointerDecisionList(_const(0.0), (bb.UpdateNode(_at_least(1), _const(patch)),), (0, 1))
+    with pytest.raises(ModelError, match="expected a value of the initial model's type float64, got"):
+        model.predict(np.array([[0.0], [1.0]]))
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        np.asarray,
+        list,
+        pd.Series,
+        pd.Categorical,
+        pl.Series,
+        _as_objects,
+        _as_strings,
+    ],
+)
+def test_text_of_every_kind_is_answered_in_one_type(kind: Callable[[Any], Any]) -> None:
+    patch = bb.UpdateNode(_at_least(1), lambda X: kind(["certainly"] * len(X)))
+    model = bb.PointerDecisionList(lambda X: np.array(["no"] * len(X)), (patch,), (0, 1))
+    for rows in ([[0.0], [1.0]], [[1.0]]):
+        answers = model.predict(np.array(rows))
+        assert answers.dtype.kind == "U"
+        assert answers[-1] == "certainly"
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        ["yes", None],
+        ["yes", np.nan],
+        np.ma.array(["yes", "no"], mask=[False, True]),
+        np.array(["yes", 1], object),
+    ],
+)
+def test_missing_text_is_no_label(answers: Any) -> None:
+    model = bb.PointerDecisionList(_const("no"), (bb.UpdateNode(_at_least(0), lambda X: answers),), (0, 1))
+    with pytest.raises(ModelError, match="expected a value of the initial model's type text, got .* at row 1"):
+        model.predict(np.array([[0.0], [1.0]]))
+
+
+@pytest.mark.parametrize("kind", [list, _as_objects, pd.Series, lambda a: pd.Series(a, dtype="Int64")])
+def test_numbers_in_disguise_are_numbers(kind: Callable[[Any], Any]) -> None:
+    model = bb.PointerDecisionList(
+        lambda X: kind([0] * len(X)), (bb.UpdateNode(_at_least(1), lambda X: kind([1] * len(X))),), (0, 1)
+    )
+    answers = model.predict(np.array([[0.0], [1.0]]))
+    assert (answers.dtype.kind, answers.tolist()) == ("i", [0, 1])
 
 
 def test_estimators_answer_through_predict_on_frames_with_names() -> None:
@@ -237,18 +297,53 @@ def test_a_list_that_is_none_is_refused(nodes: tuple[Node, ...], heads: tuple[in
 
 
 def test_what_cannot_be_asked_is_refused() -> None:
-    with pytest.raises(GroupError, match=r"group of node 1 is text or bytes"):
+    with pytest.raises(GroupError, match="group of node 1 cannot be called: .* got str; predicates and ONNX are not"):
         bb.PointerDecisionList(_const(0), (bb.UpdateNode("AGEP < 25", _const(1)),), (0, 1))  # type: ignore[arg-type]
-    with pytest.raises(
-        ModelError, match="initial model cannot be called: expected a callable on rows or a fitted estimator, got int"
-    ):
+    with pytest.raises(SettingsError, match="initial model cannot be called: expected a callable on rows or a fitted"):
         bb.PointerDecisionList(3)  # type: ignore[arg-type]
     with pytest.raises(SettingsError, match="round does not exist: expected a number from 0 to 0, got 1"):
         bb.PointerDecisionList(_const(0)).predict(np.zeros((1, 1)), round=1)
-    with pytest.raises(
-        SettingsError, match="rows have the wrong type: expected a numpy array, a pandas or a polars frame, got list"
-    ):
+    with pytest.raises(SettingsError, match="rows have the wrong type: expected a numpy array, a pandas or a polars"):
         bb.PointerDecisionList(_const(0)).predict([[1]])
+
+
+def test_an_error_while_predicting_names_the_node_and_the_row() -> None:
+    def fails(X: Any) -> Any:
+        raise KeyError("no such column")
+
+    for node, words in (
+        (bb.UpdateNode(fails, _const(1)), "group of node 1 failed on 2 rows: expected answers, got KeyError"),
+        (bb.UpdateNode(_at_least(1), fails), "model of node 1 failed on 1 rows"),
+        (bb.UpdateNode(_at_least(1), _const(0.5)), "model of node 1 has an answer that is no label: .* at row 1"),
+    ):
+        model = bb.PointerDecisionList(_const(0), (node,), (0, 1))
+        with pytest.raises((GroupError, ModelError), match=words):
+            model.predict(np.array([[0.0], [1.0]]))
+
+
+def test_a_list_that_was_told_nothing_answers_no_rows_with_no_answers() -> None:
+    model = bb.PointerDecisionList(DecisionTreeClassifier().fit([[0], [1]], [0, 1]))
+    assert model.predict(np.zeros((0, 1))).tolist() == []
+
+
+@pytest.mark.parametrize(
+    "convert", [lambda X: X, lambda X: pd.DataFrame(X, columns=["a"]), lambda X: pl.DataFrame(X, schema=["a"])]
+)
+def test_a_group_cannot_change_the_caller_s_rows(convert: Callable[[Any], Any]) -> None:
+    def adds_a_column(X: Any) -> Any:
+        if isinstance(X, np.ndarray):
+            return X[:, 0] > 0
+        if isinstance(X, pd.DataFrame):
+            X["young"] = X["a"] > 0
+            return X["young"]
+        X.insert_column(1, (X["a"] > 0).alias("young"))
+        return X["young"]
+
+    X = convert(np.array([[0.0], [1.0]]))
+    model = bb.PointerDecisionList(_const(0), (bb.UpdateNode(adds_a_column, _const(1)),), (0, 1))
+    assert model.predict(X).tolist() == [0, 1]
+    assert np.asarray(X).tolist() == [[0.0], [1.0]]
+    assert len(getattr(X, "columns", ["a"])) == 1
 
 
 def test_the_drawing_shows_every_node_newest_first_and_an_arrow_for_each_repair() -> None:

@@ -14,7 +14,7 @@ import biasbounty as bb
 from biasbounty.errors import MissingExtraError
 from biasbounty.reporting import write_report
 from biasbounty.reporting.charts import risk_by_round, to_svg
-from biasbounty.reporting.curves import risk_curves, unique_names
+from biasbounty.reporting.curves import risk_curves, submission_names
 from biasbounty.reporting.report import report_html
 
 X = np.arange(12).reshape(-1, 1)
@@ -80,8 +80,17 @@ def test_labels_at_the_ends_of_curves_do_not_overlap() -> None:
     assert all(above - below > 0.05 for below, above in itertools.pairwise(places))
 
 
-def test_names_that_occur_again_are_numbered() -> None:
-    assert unique_names(["a", "b", "a", "a"]) == ["a", "b", "a (2)", "a (3)"]
+def test_every_submission_has_a_name_of_its_own_everywhere() -> None:
+    bounty = bb.Bounty(lambda X: np.zeros(len(X), int), X, np.ones(12, int))
+    for note in ("overall", "a", "a (2)", "a", ""):
+        high = 2 * len(bounty.rounds)
+        bounty.submit(_below(high), lambda X: np.ones(len(X)), note=note)
+    bounty.submit(_below(1), lambda X: np.ones(len(X)))
+    names = ["overall (2)", "a", "a (2)", "a (3)", "submission 5"]
+    assert submission_names(bounty) == [*names, "submission 6"]
+    assert [curve.name for curve in risk_curves(bounty)] == ["overall", *names]
+    html = report_html(bounty, title="A bounty")
+    assert all(f"<td>{name}</td>" in html for name in names)
 
 
 @pytest.mark.parametrize(

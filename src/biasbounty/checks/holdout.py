@@ -5,6 +5,7 @@ repairs itself; after every step all that the protocol offers is compared with s
 so any implementation - packed, sharded, remote - must give the very same ones.
 """
 
+import contextlib
 import functools
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
@@ -35,6 +36,7 @@ def verify_holdout(make: Make, *, seed: int = 0, sizes: tuple[int, ...] = SIZES)
     _verify_opening(make)
     _verify_failure_changes_nothing(make)
     _verify_called_rows(make)
+    _verify_rows_are_shielded(make)
 
 
 class _Rows:
@@ -165,9 +167,27 @@ def _verify_called_rows(make: Make) -> None:
     expect("a model is asked about the rows of its group only", set(range(0, 300, 7)), asked)
 
 
+def _verify_rows_are_shielded(make: Make) -> None:
+    """Check that a submission which writes into what it is given leaves the holdout as it was."""
+    holdout, ones = make(np.arange(5).reshape(-1, 1), np.array([0, 1, 1, 0, 1])), _table(np.ones(5))
+    holdout.open(_table(np.zeros(5, np.int64)), losses.zero_one)
+    before = holdout.evidence(holdout.score(Certificate(ones, ones)), 0)
+
+    def vandal(X: Any) -> Any:
+        X += 1
+        return np.ones(len(X))
+
+    with contextlib.suppress(SubmissionError):
+        holdout.score(Certificate(vandal, ones))
+    expect("a submission cannot change the rows", before, holdout.evidence(holdout.score(Certificate(ones, ones)), 0))
+
+
 def _expect_raises(clause: str, kind: type[Exception], act: Callable[[], object]) -> None:
+    got = "no exception"
     try:
         act()
     except kind:
         return
-    raise ContractError(f"{clause}: expected {kind.__name__}, got no exception")
+    except Exception as error:
+        got = f"{type(error).__name__}: {error}"
+    raise ContractError(f"{clause}: expected {kind.__name__}, got {got}")

@@ -19,6 +19,7 @@ from biasbounty.bounty import Bounty
 from biasbounty.core.checkers import Plain
 from biasbounty.datasets import Sample, load_census
 from biasbounty.reporting import write_report
+from biasbounty.reporting.curves import protected_names, tally
 from biasbounty.values import Certificate, Verdict
 
 ORDER_SEED = 12345
@@ -39,14 +40,12 @@ def demo(
     out: Annotated[Path, typer.Option(help="Where to write the report.")] = Path("biasbounty-demo.html"),
 ) -> None:
     """Run a whole bounty on the bundled census sample, and write a report of it."""
-    console = Console() if Console().is_terminal else Console(width=WIDTH)
+    console = Console(highlight=False) if Console().is_terminal else Console(width=WIDTH, highlight=False)
+    if out.is_dir() or not out.resolve().parent.is_dir():
+        raise typer.BadParameter(f"cannot write there: expected a file in an existing folder, got {out}")
     sample = load_census()
     bounty, splits = open_bounty(sample)
-    console.print("[b]A bias bounty on census data[/b]: who is employed? Massachusetts, 2018.")
-    console.print(
-        f"{len(splits.y_train):,} rows to hunt on, {len(splits.y_holdout):,} to judge on. The model: a decision stump, "
-        f"risk {bounty.risk():.4f}.\n"
-    )
+    _print_story(console, bounty, splits)
     table = _empty_table()
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         hunts = progress.add_task("hunting", total=len(groups(sample)))
@@ -112,6 +111,16 @@ def hunt(sample: Sample, splits: Splits) -> Iterator[Certificate]:
         yield Certificate(group, tree, hunter=f"hunter-{number + 1}", note=name)
 
 
+def _print_story(console: Console, bounty: Bounty, splits: Splits) -> None:
+    console.print("[b]A bias bounty on census data[/b] (Massachusetts, 2018)\n")
+    console.print(
+        f"A crude model says who is employed, and is wrong about {bounty.risk():.2%} of the {len(splits.y_holdout):,} "
+        "people that only the judge sees: its risk. Eleven hunters each know one group of people, train a tree for it "
+        f"on {len(splits.y_train):,} other people, and submit the pair. What does better on the group becomes part of "
+        "the model.\n"
+    )
+
+
 def _empty_table() -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
     for heading in ("round", "group", "verdict", "repairs"):
@@ -124,8 +133,8 @@ def _empty_table() -> Table:
 def _cells(bounty: Bounty, certificate: Certificate, verdict: Verdict) -> list[str]:
     risk = f"{bounty.risk():.4f}"
     if not verdict.accepted:
-        return ["", f"[dim]{certificate.note}[/dim]", "[dim]rejected[/dim]", "", f"[dim]{risk}[/dim]", ""]
-    names = [protected.note for protected in bounty.protected]
+        return ["", *(f"[dim]{cell}[/dim]" for cell in (certificate.note, "rejected", "", risk, "no better"))]
+    names = protected_names(bounty)
     repairs = ", ".join(f"{names[repair.group]} -> {repair.pointer}" for repair in verdict.repairs)
     own = verdict.round - 1
     change = f"{bounty.risk(own, group=own):.4f} -> {bounty.risk(group=own):.4f}"
@@ -133,10 +142,10 @@ def _cells(bounty: Bounty, certificate: Certificate, verdict: Verdict) -> list[s
 
 
 def _print_summary(console: Console, bounty: Bounty) -> None:
-    accepted = sum(verdict.accepted for verdict in bounty.transcript)
-    repairs = sum(len(verdict.repairs) for verdict in bounty.transcript)
+    accepted, repairs = tally(bounty)
     console.print(
         f"\n{accepted} accepted, {repairs} repairs; overall risk [b]{bounty.risk(0):.4f} -> {bounty.risk():.4f}[/b]. "
-        "A repair (group -> round) sends a group back to the earlier round that served it better."
+        "A repair (group -> round) sends a group back to the earlier round that serves it better, so that no group "
+        "fixed once gets worse.\n"
     )
     console.print(f"[dim]{bounty.guarantee}[/dim]")

@@ -1,9 +1,9 @@
-"""Checkers: who decides whether evidence certifies (THEORY 4).
+"""Checkers: who decides whether evidence certifies (docs/definitions.md, docs/guarantees).
 
 A `Checker` is settings. `begin` sets it to work on a holdout and returns an `Examination`, a frozen value that moves
-on with each answer, as the tree of THEORY 4 does: at a node it is asked a `Question`; `pose` fixes the test, from what
-is public, before any evidence is seen; `after` is the node that the response leads to. What an examination has spent is
-thus a function of the transcript alone, and an interrupted submission leaves none of it behind.
+on with each answer, as the tree of all possible runs does: at a node it is asked a `Question`; `pose` fixes the test,
+from what is public, before any evidence is seen; `after` is the node that the response leads to. What an examination
+has spent is thus a function of the transcript alone, and an interrupted submission leaves none of it behind.
 
 - `Plain` accepts by point estimate and promises nothing.
 - `Paper` is Algorithm 2 of the paper with the sample size that its theorem really needs.
@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, Protocol, TypeAlias
 
+from biasbounty.arrays import is_number
 from biasbounty.errors import HoldoutTooSmallError, SettingsError
 from biasbounty.statistics import Evidence
 
@@ -100,8 +101,8 @@ class Plain:
     threshold: float = 0.0
 
     def __post_init__(self) -> None:
-        if not 0 <= self.threshold < 1:
-            raise SettingsError(f"threshold is out of range: expected 0 <= threshold < 1, got {self.threshold}")
+        if not (is_number(self.threshold) and 0 <= self.threshold < 1):
+            raise SettingsError(f"threshold is out of range: expected 0 <= threshold < 1, got {self.threshold!r}")
 
     def begin(self, size: int, *, repairs: bool) -> Examination:  # noqa: ARG002
         """Set to work; any holdout will do."""
@@ -144,8 +145,9 @@ class _PaperExamination(_Threshold):
 class Paper:
     """Algorithm 2: accepts iff S/n >= 3 epsilon/4, for so many submissions and about 2/epsilon acceptances.
 
-    With a holdout of `rows_needed` rows, with probability at least 1 - delta every acceptance contributes at least
-    epsilon/2 and no rejected submission contributes epsilon or more. That is often billions of rows.
+    With a holdout of `rows_needed()` rows, with probability at least 1 - delta every acceptance contributes at least
+    epsilon/2 and no rejected submission contributes epsilon or more. For epsilon = 0.01 that is hundreds of millions of
+    rows and more; `supported_epsilon(rows)` says what fewer rows support.
     """
 
     epsilon: float
@@ -154,15 +156,17 @@ class Paper:
     allow_small_holdout: bool = False
 
     def __post_init__(self) -> None:
-        if not 0 < self.epsilon <= 1:
-            raise SettingsError(f"epsilon is out of range: expected 0 < epsilon <= 1, got {self.epsilon}")
-        if not 0 < self.delta < 1:
-            raise SettingsError(f"delta is out of range: expected 0 < delta < 1, got {self.delta}")
-        if self.submissions < 1:
-            raise SettingsError(f"submissions is out of range: expected at least 1, got {self.submissions}")
+        if not (is_number(self.epsilon) and 1e-9 <= self.epsilon <= 1):
+            raise SettingsError(f"epsilon is out of range: expected 1e-9 <= epsilon <= 1, got {self.epsilon!r}")
+        if not (is_number(self.delta) and 0 < self.delta < 1):
+            raise SettingsError(f"delta is out of range: expected 0 < delta < 1, got {self.delta!r}")
+        if not isinstance(self.submissions, int) or self.submissions < 1:
+            raise SettingsError(
+                f"submissions is out of range: expected a whole number from 1, got {self.submissions!r}"
+            )
 
     def rows_needed(self, *, repairs: bool = True) -> int:
-        """Return the holdout rows that the theorem needs (THEORY 4: the paper's own count of transcripts is loose)."""
+        """Return the holdout rows that the theorem needs (docs/guarantees; the paper's own count is loose)."""
         accepted = math.floor(2 / self.epsilon)
         queries = self.submissions + (accepted**3 if repairs else 0)
         nats = math.log(2 * queries / self.delta) + accepted * math.log(queries + 1)
@@ -200,7 +204,8 @@ class Paper:
         epsilon = self.supported_epsilon(size, repairs=repairs)
         if epsilon is None:
             return "so few rows support no epsilon at all"
-        return f"so many rows support epsilon = {epsilon:g}, which needs contributions above {epsilon:g} to be seen"
+        least = 3 * epsilon / 4
+        return f"so many rows support epsilon = {epsilon:g}, which accepts contributions of {least:.2g} or more"
 
     def _words(self, size: int, needed: int) -> str:
         if size < needed:

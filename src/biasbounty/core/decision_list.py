@@ -1,4 +1,4 @@
-"""PointerDecisionList: the patched model (THEORY 2).
+"""PointerDecisionList: the patched model (docs/definitions.md).
 
 Nodes 1..N, newest last, above an initial model (node 0). An update node answers for its group with its model. A
 repair node sends its group back to an earlier round: it holds that round's number, never the round itself. Round r
@@ -8,6 +8,7 @@ predict at once.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import index
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -58,6 +59,10 @@ class Explanation:
     note: str = ""
 
 
+def _who(what: str, number: int) -> str:
+    return f"{what} of node {number}" if number else "initial model"
+
+
 class PointerDecisionList:
     """A model made of an initial model, updates and repairs, in published rounds."""
 
@@ -69,8 +74,8 @@ class PointerDecisionList:
         *,
         labels: LabelType | None = None,
     ) -> None:
-        require_function(initial, ModelError, "initial model")
-        self.initial, self._nodes, self._heads, self._labels = initial, tuple(nodes), tuple(heads), labels
+        require_function(initial, SettingsError, "initial model")
+        self.initial, self._nodes, self._heads, self._labels = initial, tuple(nodes), tuple(map(index, heads)), labels
         self._check_heads()
         self._check_nodes()
 
@@ -86,7 +91,11 @@ class PointerDecisionList:
             require_function(node.group, GroupError, f"group of node {number}")
             if isinstance(node, UpdateNode):
                 require_function(node.model, ModelError, f"model of node {number}")
-            elif not (0 <= node.pointer < len(self._heads) and self._heads[node.pointer] < number):
+            elif not (
+                isinstance(node.pointer, int)
+                and 0 <= node.pointer < len(self._heads)
+                and self._heads[node.pointer] < number
+            ):
                 raise SettingsError(
                     f"pointer of node {number} does not lead down: expected a round that starts below node {number}, "
                     f"got round {node.pointer}"
@@ -141,17 +150,20 @@ class PointerDecisionList:
             node = self._nodes[number - 1] if number else None
             if not isinstance(node, RepairNode):
                 own = rows if len(ids) == len(rows) else rows.take(ids)
-                pieces[number] = ids, answers_of(node.model if node else self.initial, own)
+                pieces[number] = ids, answers_of(node.model if node else self.initial, own, _who("model", number))
         labels = self._label_type(rows, pieces.get(0))
-        return labels.gather(len(rows), [(ids, labels.cast(answers)) for ids, answers in pieces.values()])
+        cast = [(ids, labels.cast(answers, ids, _who("model", number))) for number, (ids, answers) in pieces.items()]
+        return labels.gather(len(rows), cast)
 
     def _label_type(self, rows: Rows, initial: tuple[Ids, npt.NDArray[Any]] | None) -> LabelType:
         """Return the label type; if it was not told, see what the initial model answered, or answers for one row."""
         if self._labels is not None:
             return self._labels
+        if not len(rows):
+            return LabelType(np.dtype(np.float64))
         if initial is not None:
             return LabelType.of(initial[1])
-        return LabelType.of(answers_of(self.initial, rows.take(np.arange(min(1, len(rows)))), who="initial model"))
+        return LabelType.of(answers_of(self.initial, rows.take(np.arange(1)), who="initial model"))
 
     def explain(self, X: Any, round: int | None = None) -> list[Explanation]:
         """Say for each row which node decides, since which round, by way of which pointers, and whose it is."""
@@ -179,7 +191,8 @@ class PointerDecisionList:
 
     def draw(self, newest: int = 40) -> str:
         """Draw the newest nodes as SVG: newest left, repairs shaded, arrows to the round each pointer names."""
-        return draw([self._box(number) for number in range(len(self), max(0, len(self) - newest), -1)], self._heads)
+        oldest = max(0, len(self) - newest)
+        return draw([self._box(number) for number in range(len(self), oldest, -1)], self._heads, hidden=oldest)
 
     def _box(self, number: int) -> Box:
         node = self._nodes[number - 1]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-_WIDTH, _HEIGHT, _GAP, _TOP, _MARGIN = 132, 66, 26, 34, 14
+_WIDTH, _HEIGHT, _GAP, _TOP, _MARGIN = 112, 66, 20, 34, 10
 _INK, _QUIET, _LINE, _PAPER, _SHADE, _POINTER = "#1a1a1a", "#5f6368", "#8a8f98", "#ffffff", "#dcdfe4", "#b4441a"
 
 
@@ -25,9 +25,8 @@ class Box:
     """The round it points to, if it is a repair."""
 
 
-def draw(boxes: Sequence[Box], heads: Sequence[int]) -> str:
-    """Draw the nodes given, newest first, then what is below them."""
-    lowest = boxes[-1].number if boxes else 1
+def draw(boxes: Sequence[Box], heads: Sequence[int], hidden: int = 0) -> str:
+    """Draw the nodes given, newest first, then what is below them: hidden nodes, or the initial model."""
     place = {box.number: at for at, box in enumerate(boxes)}
     arrows = [
         (place[box.number], place.get(heads[box.pointer], len(boxes)), box.pointer)
@@ -45,7 +44,7 @@ def draw(boxes: Sequence[Box], heads: Sequence[int]) -> str:
         '<marker id="next" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" orient="auto">'
         f'<path d="M0 0 8 4 0 8z" fill="{_LINE}"/></marker></defs>',
         *(_node(box, at, is_head=heads[box.round] == box.number) for at, box in enumerate(boxes)),
-        _last(len(boxes), hidden=lowest - 1),
+        _last(len(boxes), hidden),
         *(_arrow(start, end, pointer) for start, end, pointer in arrows),
         "</svg>",
     ]
@@ -59,10 +58,15 @@ def _left(at: int) -> int:
 def _text(x: float, y: float, words: str, *, size: int = 12, fill: str = _INK, bold: bool = False) -> str:
     weight = ' font-weight="600"' if bold else ""
     place = f'x="{x:g}" y="{y:g}" text-anchor="middle"'
-    return f'<text {place} font-size="{size}" fill="{fill}"{weight}>{escape(words)}</text>'
+    return f'<text {place} font-size="{size}" fill="{fill}"{weight}>{_safe(words)}</text>'
 
 
-def _short(words: str, most: int = 19) -> str:
+def _safe(words: str) -> str:
+    """Escape a stranger's words, without the control characters that no document may hold."""
+    return escape("".join(letter for letter in words if letter.isprintable()))
+
+
+def _short(words: str, most: int = 16) -> str:
     return words if len(words) <= most else words[: most - 1] + "…"
 
 
@@ -80,11 +84,11 @@ def _node(box: Box, at: int, *, is_head: bool) -> str:
     step = _left(at) + _WIDTH
     return "".join(
         (
-            f"<g><title>{escape(f'node {box.number}, round {box.round}: {box.title} - {answer}')}</title>",
+            f"<g><title>{_safe(f'node {box.number}, round {box.round}: {box.title} - {answer}')}</title>",
             _box(at, _SHADE if repair else _PAPER),
             _text(middle, _TOP + 20, f"node {box.number}", size=10, fill=_QUIET),
             _text(middle, _TOP + 38, _short(box.title), bold=True),
-            _text(middle, _TOP + 55, _short(answer, 21), size=11, fill=_QUIET),
+            _text(middle, _TOP + 55, _short(answer, 18), size=11, fill=_QUIET),
             _text(middle, _TOP - 12, f"round {box.round}", size=11, fill=_INK) if is_head else "",
             f'<path d="M{step} {_TOP + _HEIGHT / 2:g} h{_GAP - 2}" stroke="{_LINE}" marker-end="url(#next)"/></g>',
         )

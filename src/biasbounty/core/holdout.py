@@ -41,8 +41,8 @@ class Holdout(Protocol):
     def labels(self) -> LabelType:
         """The label type of the initial model."""
 
-    def open(self, initial: RowFunction, loss: Loss) -> None:
-        """Score the initial model as round 0. A holdout is opened once."""
+    def open(self, initial: RowFunction, loss: Loss, labels: LabelType | None = None) -> None:
+        """Score the initial model as round 0, its label type read off its answers if not given. Opened once."""
 
     def fresh(self) -> "Holdout":
         """Return an unopened holdout over the same rows."""

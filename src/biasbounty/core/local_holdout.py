@@ -11,17 +11,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from biasbounty.arrays import Array, as_array, plain
 from biasbounty.core import columns
-from biasbounty.core.answers import LabelType, answers_of, mask_of, verify_rowwise
+from biasbounty.core.answers import LabelType, answers_of, mask_of
 from biasbounty.core.columns import Column
 from biasbounty.core.rows import Ids, Rows
-from biasbounty.errors import GroupError, HoldoutError, LossError, ModelError, SettingsError
-from biasbounty.losses import Loss, plain
+from biasbounty.errors import GroupError, HoldoutError, ModelError, SettingsError, SubmissionError
+from biasbounty.losses import Loss
 from biasbounty.statistics import Evidence
 from biasbounty.values import Certificate, Repair, RowFunction
 
-Array = npt.NDArray[Any]
 Sums = npt.NDArray[np.int64]
+
+SAMPLE = 64
+"""How many rows are asked about again, to see that an answer depends on its own row only."""
+JITTER = 2
+"""How many parts in 65535 the loss of a float answer may differ by when its row is asked about again."""
 
 
 @dataclass(frozen=True)
@@ -110,25 +115,31 @@ class LocalHoldout:
             raise SettingsError("holdout is not open: expected open(initial, loss) first")
         return self._opened
 
-    def open(self, initial: RowFunction, loss: Loss) -> None:
+    def open(self, initial: RowFunction, loss: Loss, labels: LabelType | None = None) -> None:
         """Check the labels and score the initial model as round 0."""
         if self._opened is not None:
             raise SettingsError("holdout is already open: expected a fresh one for each bounty; use fresh()")
         loss.check_labels(self._y)
-        answers = answers_of(initial, self._rows, who="initial model")
-        labels = LabelType.of(answers)
+        try:
+            answers = answers_of(initial, self._rows, who="initial model")
+            labels = LabelType.of(answers) if labels is None else labels
+            opened, everyone = Opened(loss, labels, self._truth(labels)), np.arange(self.size)
+            losses = self._losses(opened, labels.cast(answers, who="initial model"), everyone, "initial model")
+        except SubmissionError as error:
+            raise SettingsError(str(error)) from error
+        self._opened = opened
+        self._published = Published((), (self._column(losses, everyone),), np.zeros((0, 1), np.int64))
+
+    def _truth(self, labels: LabelType) -> Array:
+        """Return the labels in the label type of the initial model."""
         truth, changed = labels.changed_by_cast(self._y)
         if changed.any():
             row = int(np.argmax(changed))
             raise HoldoutError(
-                f"labels do not fit the initial model's answers: expected values of its type {labels.dtype}, "
+                f"labels do not fit the initial model's answers: expected values of its type {labels}, "
                 f"got {plain(self._y[row])!r} at row {row}; let the initial model answer in the type of the labels"
             )
-        opened = Opened(loss, labels, truth)
-        ids = np.arange(self.size)
-        first = self._pack_losses(opened, labels.cast(answers), ids, "initial model")
-        self._opened = opened
-        self._published = Published((), (first,), np.zeros((0, 1), np.int64))
+        return truth
 
     def fresh(self) -> "LocalHoldout":
         """Return an unopened holdout over the same rows."""
@@ -136,32 +147,60 @@ class LocalHoldout:
 
     def score(self, certificate: Certificate) -> Scored:
         """Call the group on all rows and the model on the group's rows."""
-        opened, rows = self._settled, self._rows
-        mask = mask_of(certificate.group, rows)
-        verify_rowwise(lambda some: mask_of(certificate.group, some), rows, mask, GroupError, "group")
+        mask = mask_of(certificate.group, self._rows)
+        self._verify_group(certificate.group, mask)
         ids = np.flatnonzero(mask)
-        answers = np.empty(0, opened.labels.dtype)
-        if len(ids):
-            own = rows if len(ids) == len(rows) else rows.take(ids)
-            answers = answers_of(certificate.model, own, opened.labels)
-            verify_rowwise(
-                lambda some: answers_of(certificate.model, some, opened.labels), own, answers, ModelError, "model"
-            )
-        return Scored(columns.pack(mask, 1), self._pack_losses(opened, answers, ids, "model"))
+        own = self._rows if len(ids) == self.size else self._rows.take(ids)
+        answers = self._answers(certificate.model, own, ids)
+        losses = self._losses(self._settled, answers, ids)
+        self._verify_model(certificate.model, own, ids, answers, losses)
+        return Scored(columns.pack(mask, 1), self._column(losses, ids))
 
-    def _pack_losses(self, opened: Opened, answers: Array, ids: Ids, who: str) -> Column:
-        """Pack the losses of the answers to some rows; the others are 0."""
+    def _answers(self, model: RowFunction, own: Rows, ids: Ids) -> Array:
+        """Ask the model about its own rows, if there are any."""
+        labels = self._settled.labels
+        return labels.cast(answers_of(model, own), ids) if len(ids) else np.empty(0, labels.dtype)
+
+    def _verify_group(self, group: RowFunction, mask: npt.NDArray[np.bool_]) -> None:
+        """Raise GroupError unless a few rows, asked about again in another order, are in or out as before."""
+        some = _sample(self.size)
+        same = mask_of(group, self._rows.take(some)) == mask[some]
+        if not same.all():
+            row = some[int(np.argmin(same))]
+            raise GroupError(
+                f"group depends on more than its row: expected {bool(mask[row])} for row {row} again, got "
+                f"{not mask[row]} when it was asked among other rows; use nothing of the batch and no chance"
+            )
+
+    def _verify_model(self, model: RowFunction, own: Rows, ids: Ids, answers: Array, losses: Sums) -> None:
+        """Raise ModelError unless a few rows get the same answers again; floats, unless about the same losses."""
+        some = _sample(len(ids))
+        again = self._answers(model, own.take(some), ids[some])
+        same = again == answers[some]
+        if answers.dtype.kind == "f" and not self._settled.loss.zero_one:
+            same |= np.abs(self._losses(self._settled, again, ids[some]) - losses[some]) <= JITTER
+        if not same.all():
+            at = int(np.argmin(same))
+            raise ModelError(
+                f"model depends on more than its row: expected {plain(answers[some[at]])!r} for row {ids[some[at]]} "
+                f"again, got {plain(again[at])!r} when it was asked among other rows; use nothing of the batch and no "
+                "chance"
+            )
+
+    def _losses(self, opened: Opened, answers: Array, ids: Ids, who: str = "model") -> Sums:
+        """Return the losses of the answers to some rows, in units of 1/scale."""
         try:
             losses = opened.loss(answers, opened.truth[ids], ids)
-        except LossError as error:
+        except Exception as error:
             raise ModelError(f"{who} has an answer without a loss: {error}") from error
-        if opened.loss.zero_one:
-            bits = np.zeros(self.size, np.bool_)
-            bits[ids] = losses
-            return columns.pack(bits, 1)
-        levels = np.zeros(self.size, np.uint16)
-        levels[ids] = np.rint(losses * columns.LEVELS)
-        return columns.pack(levels, 16)
+        return np.rint(losses * (1 if opened.loss.zero_one else columns.LEVELS)).astype(np.int64)
+
+    def _column(self, losses: Sums, ids: Ids) -> Column:
+        """Pack the losses of some rows; the others are 0."""
+        bits = 1 if self._settled.loss.zero_one else 16
+        numbers: Array = np.zeros(self.size, np.uint16 if bits > 1 else np.bool_)
+        numbers[ids] = losses
+        return columns.pack(numbers, bits)
 
     def evidence(self, handle: Scored, round: int) -> Evidence:
         """Return the evidence of a scored submission against a round."""
@@ -225,11 +264,22 @@ def _sums_over(masks: tuple[Column, ...], losses: Column) -> Sums:
     return np.array([columns.total(losses, mask) for mask in masks], np.int64)
 
 
+def _sample(size: int) -> Ids:
+    """Draw some of so many rows, always the same ones."""
+    return np.random.default_rng(size).integers(size, size=min(SAMPLE, size)) if size else np.zeros(0, np.intp)
+
+
 def _label_array(y: Any) -> Array:
-    """Return the labels as a one-dimensional array; an array of objects becomes numbers if it holds no text."""
-    labels = np.asarray(y)
+    """Return the labels as a one-dimensional array of their own, so that nobody can change them later."""
+    try:
+        labels = as_array(y).copy()
+    except ValueError as error:
+        raise HoldoutError(f"labels are no array: expected one for each row, got {error}") from error
     if labels.ndim != 1:
-        raise HoldoutError(f"labels have the wrong shape: expected one for each row, got shape {labels.shape}")
-    if labels.dtype.kind == "O" and not any(isinstance(label, str) for label in labels):
-        labels = np.array(labels.tolist())
+        raise HoldoutError(
+            f"labels have the wrong shape: expected one for each row, got shape {labels.shape}; "
+            "hand in a one-dimensional array, after the rows"
+        )
+    if labels.dtype.kind not in "biufUTO":
+        raise HoldoutError(f"labels have an unknown type: expected numbers, booleans or text, got {labels.dtype}")
     return labels

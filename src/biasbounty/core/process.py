@@ -1,4 +1,4 @@
-"""The process: one submission at a time, judged from columns (Algorithms 3 and 4 as THEORY 3 corrects them).
+"""The process: one submission at a time, judged from columns (Algorithms 3 and 4 of the paper, corrected).
 
 An accepted submission is put in front of the newest round. Then, again and again: of all pairs of a protected group
 and a published round that certify against the candidate, the one with the largest contribution is put in front as a
@@ -29,45 +29,48 @@ class Outcome:
     repair_evidence: tuple[Evidence, ...] = ()
 
 
-class Process:
-    """Judges scored submissions in order, and publishes rounds on the holdout. Not for two threads at once."""
+@dataclass(frozen=True)
+class Decision:
+    """A submission decided whole, and nothing changed yet."""
 
-    def __init__(self, holdout: Holdout, examination: Examination, *, repairs: bool = True) -> None:
-        self._holdout, self._repairs = holdout, repairs
-        self.examination = examination
+    outcome: Outcome
+    examination: Examination
+    """Where the checker stands after it."""
+    candidate: Candidate | None = None
+    """The round to append to the holdout, if it was accepted."""
 
-    def judge(self, handle: Handle) -> Outcome:
-        """Judge one scored submission; nothing changes until all of it is decided."""
-        holdout, question = self._holdout, Question("submission")
-        test = self.examination.pose(question)
-        evidence = holdout.evidence(handle, holdout.rounds - 1)
-        if not (evidence.total > 0 and test(evidence, 0)):
-            self.examination = self.examination.after(question, None)
-            return Outcome(False, evidence)
-        examination, candidate = self.examination.after(question, 0), holdout.candidate(handle)
-        repairs: list[tuple[Repair, Evidence]] = []
-        while self._repairs:
-            examination, found = self._find_repair(examination, candidate)
-            if found is None:
-                break
-            repairs.append(found)
-            candidate = holdout.repaired(candidate, found[0])
-        holdout.append(candidate)
-        self.examination = examination
-        return Outcome(True, evidence, tuple(r for r, _ in repairs), tuple(e for _, e in repairs))
 
-    def _find_repair(
-        self, examination: Examination, candidate: Candidate
-    ) -> tuple[Examination, tuple[Repair, Evidence] | None]:
-        """Ask about every pair at once; find the certifying one of largest contribution."""
-        regressions = self._holdout.regressions(candidate)
-        question = Question("repair", regressions.size)
-        test = examination.pose(question)
-        for pair, repair in _largest_first(regressions):
-            evidence = self._holdout.repair_evidence(candidate, repair)
-            if test(evidence, pair):
-                return examination.after(question, pair), (repair, evidence)
-        return examination.after(question, None), None
+def decide(holdout: Holdout, examination: Examination, handle: Handle, *, repairs: bool = True) -> Decision:
+    """Decide about one scored submission against the newest round of the holdout."""
+    question = Question("submission")
+    test = examination.pose(question)
+    evidence = holdout.evidence(handle, holdout.rounds - 1)
+    if not (evidence.total > 0 and test(evidence, 0)):
+        return Decision(Outcome(False, evidence), examination.after(question, None))
+    examination, candidate = examination.after(question, 0), holdout.candidate(handle)
+    made: list[tuple[Repair, Evidence]] = []
+    while repairs:
+        examination, found = _find_repair(holdout, examination, candidate)
+        if found is None:
+            break
+        made.append(found)
+        candidate = holdout.repaired(candidate, found[0])
+    outcome = Outcome(True, evidence, tuple(repair for repair, _ in made), tuple(evidence for _, evidence in made))
+    return Decision(outcome, examination, candidate)
+
+
+def _find_repair(
+    holdout: Holdout, examination: Examination, candidate: Candidate
+) -> tuple[Examination, tuple[Repair, Evidence] | None]:
+    """Ask about every pair at once; find the certifying one of largest contribution."""
+    regressions = holdout.regressions(candidate)
+    question = Question("repair", regressions.size)
+    test = examination.pose(question)
+    for pair, repair in _largest_first(regressions):
+        evidence = holdout.repair_evidence(candidate, repair)
+        if test(evidence, pair):
+            return examination.after(question, pair), (repair, evidence)
+    return examination.after(question, None), None
 
 
 def _largest_first(regressions: npt.NDArray[np.int64]) -> Iterator[tuple[int, Repair]]:

@@ -52,7 +52,7 @@ class Rows:
             return
         try:
             self._frame = nw.from_native(native, eager_only=True)
-        except TypeError as error:
+        except (TypeError, nw.exceptions.NarwhalsError) as error:
             raise SettingsError(
                 f"rows have the wrong type: expected a numpy array, a pandas or a polars frame, "
                 f"got {type(native).__name__}"
@@ -61,6 +61,16 @@ class Rows:
 
     def __len__(self) -> int:
         return len(self.native) if self._frame is None else len(self._frame)
+
+    def shielded(self) -> Any:
+        """Return the rows for a stranger's hands: what is changed in them does not reach the rows kept here."""
+        if self._frame is None:
+            view = self.native.view()
+            view.flags.writeable = False
+            return view
+        if hasattr(self.native, "iloc"):
+            return self.native.copy(deep=False)
+        return self.native.clone() if hasattr(self.native, "clone") else self.native
 
     def take(self, ids: Ids) -> "Rows":
         """Return these rows, in this order, in their own type."""

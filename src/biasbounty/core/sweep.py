@@ -1,4 +1,4 @@
-"""The sweep: one descent over the nodes of a decision list that serves a whole batch (THEORY 2).
+"""The sweep: one descent over the nodes of a decision list that serves a whole batch.
 
 Every row stands at the newest node at first. The sweep visits each node once, newest first, asks its group about the
 rows standing there, takes those that it answers out, lets those that a repair sends back fly to the node where they
@@ -45,16 +45,16 @@ class View:
             self._here[places] = True
             self.standing += len(places)
 
-    def stop(self, group: RowFunction) -> Ids:
+    def stop(self, group: RowFunction, who: str) -> Ids:
         """Take away the rows standing here that are in the group, and return their places."""
         cost = _cost(group, self._rows)
         self._narrow(cost)
         if self.standing * (1 + cost) < len(self._here) * cost:
             places = find_true(self._here)
-            places = places[mask_of(group, self._rows.take(places))]
+            places = places[mask_of(group, self._rows.take(places), who)]
             self._here[places] = False
         else:
-            stopped = mask_of(group, self._rows) & self._here
+            stopped = mask_of(group, self._rows, who) & self._here
             self._here ^= stopped
             places = find_true(stopped)
         self.standing -= len(places)
@@ -105,7 +105,7 @@ def sweep(
         view.land(node)
         if not view.standing:
             continue
-        places = view.stop(group_at(node))
+        places = view.stop(group_at(node), f"group of node {node}")
         if len(places):
             numbers, landing = view.numbers(places), lands_at(node)
             if landing is None:

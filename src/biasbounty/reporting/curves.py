@@ -27,10 +27,6 @@ class Reportable(Protocol):
         """All judged submissions, in order."""
 
     @property
-    def protected(self) -> tuple[Certificate, ...]:
-        """The certificates whose groups are protected."""
-
-    @property
     def guarantee(self) -> str:
         """What the checker promises, in words."""
 
@@ -48,22 +44,40 @@ class Curve:
     risks: tuple[float, ...]
 
 
+OVERALL = "overall"
+
+
 def risk_curves(bounty: Reportable) -> list[Curve]:
     """Return overall risk and the risk on each protected group, by round."""
     rounds = range(len(bounty.rounds))
-    overall = Curve("overall", 0, tuple(bounty.risk(r) for r in rounds))
-    names = unique_names([name_of(certificate, j) for j, certificate in enumerate(bounty.protected)])
     return [
-        overall,
-        *(Curve(name, j + 1, tuple(bounty.risk(r, group=j) for r in rounds)) for j, name in enumerate(names)),
+        Curve(OVERALL, 0, tuple(bounty.risk(r) for r in rounds)),
+        *(
+            Curve(name, j + 1, tuple(bounty.risk(r, group=j) for r in rounds))
+            for j, name in enumerate(protected_names(bounty))
+        ),
     ]
 
 
-def name_of(certificate: Certificate, number: int) -> str:
-    """Return the words that a hunter gave, or a number."""
-    return certificate.note or f"group {number}"
+def submission_names(bounty: Reportable) -> list[str]:
+    """Return a name for each submission: the words its hunter gave or its number, and no two alike."""
+    names: list[str] = []
+    for number, certificate in enumerate(bounty.submissions, start=1):
+        name = words = certificate.note or f"submission {number}"
+        again = 2
+        while name in (OVERALL, *names):
+            name, again = f"{words} ({again})", again + 1
+        names.append(name)
+    return names
 
 
-def unique_names(names: list[str]) -> list[str]:
-    """Give names that occur again a number, so that each curve has its own."""
-    return [f"{name} ({names[:at].count(name) + 1})" if name in names[:at] else name for at, name in enumerate(names)]
+def protected_names(bounty: Reportable) -> list[str]:
+    """Return the names of the submissions that were accepted: those of the protected groups."""
+    named = zip(submission_names(bounty), bounty.transcript, strict=True)
+    return [name for name, verdict in named if verdict.accepted]
+
+
+def tally(bounty: Reportable) -> tuple[int, int]:
+    """Count the accepted submissions and the repairs."""
+    verdicts = bounty.transcript
+    return sum(verdict.accepted for verdict in verdicts), sum(len(verdict.repairs) for verdict in verdicts)

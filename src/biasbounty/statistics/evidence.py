@@ -1,4 +1,4 @@
-"""Evidence: everything a decision needs from n holdout rows (THEORY 1).
+"""Evidence: everything a decision needs from n holdout rows (docs/definitions.md).
 
 For one query (f, g, h) every row has Z = 1[g(x)] (loss(f(x), y) - loss(h(x), y)) in [-1, 1]. The evidence is the
 number of rows, the sum of Z and the sum of its squares. Evidence of disjoint sets of rows adds, exactly: the sums are
@@ -6,6 +6,8 @@ kept as integers, in units of 1/scale and 1/scale^2.
 """
 
 from dataclasses import dataclass
+
+from biasbounty.errors import SettingsError
 
 
 @dataclass(frozen=True)
@@ -21,14 +23,14 @@ class Evidence:
     def __post_init__(self) -> None:
         bound = self.n * self.scale
         if self.n < 0 or abs(self.total) > bound or not 0 <= self.total_squares <= bound * self.scale:
-            raise ValueError(
+            raise SettingsError(
                 f"evidence is impossible: expected |total| <= {bound} and total_squares from 0 to "
                 f"{bound * self.scale} for n = {self.n}, got {self.total} and {self.total_squares}"
             )
 
     def __add__(self, other: "Evidence") -> "Evidence":
         if self.scale != other.scale:
-            raise ValueError(
+            raise SettingsError(
                 f"evidence does not add: expected scale {self.scale}, got {other.scale}; use one loss for all rows"
             )
         return Evidence(

@@ -1,0 +1,62 @@
+"""Binomial tails in logarithms: exact down to levels like exp(-2000), where ordinary tails are long zero.
+
+A level that pays for every earlier answer can reach exp(-1000). Library functions for the logarithm of a binomial tail
+take the logarithm of the tail, which is -inf below about -745: such a p-value would accept anything. Here the tail is
+the leading power of the incomplete beta function times a continued fraction, so the logarithm is never taken of
+something tiny.
+"""
+
+from math import exp, inf, lgamma, log, log1p
+
+_TINY = 1e-300
+_PRECISION = 1e-14
+_MOST_TERMS = 100_000
+
+
+def log_tail(n: int, k: int, p: float) -> float:
+    """Return ln P(Binomial(n, p) >= k)."""
+    if k <= 0:
+        return 0.0
+    if k > n or p <= 0:
+        return -inf
+    if p >= 1:
+        return 0.0
+    log_p, log_q = log(p), log1p(-p)
+    leading = k * log_p + (n - k + 1) * log_q + lgamma(n + 1) - lgamma(k) - lgamma(n - k + 1)
+    if p <= k / (n + 1):
+        return leading - log(k) + log(_fraction(k, n - k + 1, p))
+    below = leading - log(n - k + 1) + log(_fraction(n - k + 1, k, 1 - p))
+    return log1p(-exp(below)) if below < 0 else -inf
+
+
+def _fraction(a: float, b: float, x: float) -> float:
+    """Evaluate the continued fraction of the incomplete beta function I_x(a, b), by Lentz's method."""
+    c, d = 1.0, 1 - (a + b) * x / (a + 1)
+    d = 1 / (d if abs(d) > _TINY else _TINY)
+    value = d
+    for m in range(1, _MOST_TERMS):
+        for numerator in (
+            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
+            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
+        ):
+            d = 1 + numerator * d
+            d = 1 / (d if abs(d) > _TINY else _TINY)
+            c = 1 + numerator / c
+            c = c if abs(c) > _TINY else _TINY
+            value *= c * d
+        if abs(c * d - 1) < _PRECISION:
+            return value
+    return inf
+
+
+def lower_rate(n: int, k: int, log_level: float) -> float:
+    """Return the Clopper-Pearson lower bound of a rate: the p at which k or more of n have just this probability."""
+    if k <= 0:
+        return 0.0
+    low, high = 0.0, k / n
+    for _ in range(200):
+        if high - low <= 1e-12 * high:
+            break
+        middle = (low + high) / 2
+        low, high = (middle, high) if log_tail(n, k, middle) <= log_level else (low, middle)
+    return low
