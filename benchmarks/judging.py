@@ -25,7 +25,7 @@ class World:
         self.X = np.arange(rows)
         self.holdout = LocalHoldout(self.X, np.zeros(rows, np.int64))
         self.holdout.open(lambda X: np.ones(len(X), np.int64), losses.zero_one)
-        self.examination = Plain().begin(rows, repairs=True)
+        self.examination = Plain().begin(rows, repairs=True, zero_one=True)
         self.error = 1.0
         self.newest = self.certificate(1.0)
 

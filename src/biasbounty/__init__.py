@@ -11,6 +11,7 @@ exception in one tree; `biasbounty.reporting.write_report` writes a report, `bia
 from biasbounty import errors, losses
 from biasbounty._version import __version__
 from biasbounty.bounty import Bounty
+from biasbounty.core.anytime import Anytime
 from biasbounty.core.checkers import Checker, Examination, Paper, Plain, Question
 from biasbounty.core.decision_list import Explanation, PointerDecisionList, RepairNode, UpdateNode
 from biasbounty.core.holdout import Holdout
@@ -21,6 +22,7 @@ from biasbounty.statistics import Evidence
 from biasbounty.values import Certificate, Repair, Round, Verdict
 
 __all__ = [
+    "Anytime",
     "BiasBountyError",
     "Bounty",
     "BountyStoppedError",

@@ -58,7 +58,7 @@ class Bounty:
         y: Their labels.
         holdout: Any object that keeps the `Holdout` protocol, in place of X and y.
         loss: "zero_one", a loss made by `biasbounty.losses`, or a function of (predictions, labels) into [0, 1].
-        checker: Who decides: `Plain()` (the default, which guarantees nothing) or `Paper(...)`.
+        checker: Who decides: `Plain()` (the default, which guarantees nothing), `Anytime(...)` or `Paper(...)`.
         repairs: Whether groups fixed earlier are kept from getting worse.
         public: Rows and labels that may be shown. Every submission is called on them first, so that its errors speak of
             them; one that fails only on the holdout is then answered like any rejection.
@@ -87,7 +87,7 @@ class Bounty:
         self.loss, self.repairs = losses.get(loss), repairs
         self.checker: Checker = _require_checker(Plain() if checker is None else checker)
         self._holdout = _one_holdout(X, y, holdout)
-        examination = self.checker.begin(self._holdout.size, repairs=repairs)
+        examination = self.checker.begin(self._holdout.size, repairs=repairs, zero_one=self.loss.zero_one)
         self._public_rows, self._public = public, _open_public(public, model, self.loss)
         self._holdout.open(model, self.loss, self._public.labels if self._public else None)
         initial = PointerDecisionList(model, labels=self._holdout.labels)
@@ -135,6 +135,18 @@ class Bounty:
     def guarantee(self) -> str:
         """What the checker promises for this bounty, in words; every report shows it."""
         return self._record.examination.guarantee
+
+    @property
+    def nats_spent(self) -> float:
+        """What the answers so far have cost, in nats: a function of the transcript, so it may be shown."""
+        return self._record.examination.nats_spent
+
+    def resolution(self, disagreement: float = 0.02) -> float | None:
+        """Return the smallest holdout contribution that would pass now, at an assumed rate of disagreement.
+
+        A function of the number of rows and the transcript, so it may be shown; None where the checker has none.
+        """
+        return self._record.examination.resolution(disagreement)
 
     @property
     def protected(self) -> tuple[Certificate, ...]:

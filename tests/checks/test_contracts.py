@@ -58,8 +58,8 @@ def test_the_checkers_keep_the_contract_of_checker(checker: bb.Plain | bb.Paper)
 
 def test_a_checker_that_accepts_no_improvement_is_caught() -> None:
     class Easy(bb.Plain):
-        def begin(self, size: int, *, repairs: bool) -> Examination:
-            easy = super().begin(size, repairs=repairs)
+        def begin(self, size: int, *, repairs: bool, zero_one: bool) -> Examination:
+            easy = super().begin(size, repairs=repairs, zero_one=zero_one)
             object.__setattr__(easy, "pose", lambda question: lambda evidence, pair: True)
             return easy
 

@@ -12,7 +12,7 @@ SUBMISSION = Question("submission")
 
 
 def _accepts(checker: bb.Plain | bb.Paper, total: int, n: int = 100) -> bool:
-    return checker.begin(n, repairs=True).pose(SUBMISSION)(bb.Evidence(n, total, abs(total)), 0)
+    return checker.begin(n, repairs=True, zero_one=True).pose(SUBMISSION)(bb.Evidence(n, total, abs(total)), 0)
 
 
 def test_plain_accepts_any_positive_total_by_default() -> None:
@@ -67,28 +67,30 @@ def test_paper_refuses_a_small_holdout_and_says_what_it_needs_and_what_it_suppor
     with pytest.raises(
         HoldoutTooSmallError, match=r"expected at least 1,023,551,808 rows .* got 39,393; .* epsilon = 0.2"
     ):
-        bb.Paper(0.01, 0.05, 1000).begin(39_393, repairs=True)
+        bb.Paper(0.01, 0.05, 1000).begin(39_393, repairs=True, zero_one=True)
     with pytest.raises(HoldoutTooSmallError, match="so few rows support no epsilon at all"):
-        bb.Paper(0.01, 0.05, 1000).begin(10, repairs=True)
+        bb.Paper(0.01, 0.05, 1000).begin(10, repairs=True, zero_one=True)
 
 
 def test_paper_states_its_guarantee_only_where_it_holds() -> None:
     paper = bb.Paper(1, 0.05, 3)
-    assert paper.begin(paper.rows_needed(), repairs=True).guarantee.startswith("With probability at least 0.95")
-    small = bb.Paper(1, 0.05, 3, allow_small_holdout=True).begin(10, repairs=True)
+    assert paper.begin(paper.rows_needed(), repairs=True, zero_one=True).guarantee.startswith(
+        "With probability at least 0.95"
+    )
+    small = bb.Paper(1, 0.05, 3, allow_small_holdout=True).begin(10, repairs=True, zero_one=True)
     assert small.guarantee.startswith("No guarantee: the paper's theorem needs")
-    assert bb.Plain().begin(10, repairs=True).guarantee.startswith("No guarantee")
+    assert bb.Plain().begin(10, repairs=True, zero_one=True).guarantee.startswith("No guarantee")
 
 
 def test_paper_stops_after_its_submissions_and_repairs_do_not_count() -> None:
-    examination = bb.Paper(0.1, 0.1, 2, allow_small_holdout=True).begin(100, repairs=True)
+    examination = bb.Paper(0.1, 0.1, 2, allow_small_holdout=True).begin(100, repairs=True, zero_one=True)
     examination = examination.after(SUBMISSION, None).after(Question("repair", 9), 4).after(Question("repair", 9), None)
     assert examination.stopped is None
     assert "all were judged" in (examination.after(SUBMISSION, None).stopped or "")
 
 
 def test_paper_lets_one_acceptance_beyond_2_over_epsilon_through_and_then_stops() -> None:
-    examination = bb.Paper(0.5, 0.1, 100, allow_small_holdout=True).begin(100, repairs=True)
+    examination = bb.Paper(0.5, 0.1, 100, allow_small_holdout=True).begin(100, repairs=True, zero_one=True)
     for _ in range(4):
         examination = examination.after(SUBMISSION, 0)
         assert examination.stopped is None

@@ -7,7 +7,7 @@ from biasbounty.statistics import Evidence
 
 def verify_checker(checker: Checker, size: int = 100_000) -> None:
     """Raise ContractError unless the checker is deterministic, states its guarantee, and never accepts S <= 0."""
-    examination, again = (checker.begin(size, repairs=True) for _ in range(2))
+    examination, again = (checker.begin(size, repairs=True, zero_one=True) for _ in range(2))
     expect("a checker says what it guarantees, in words", True, len(examination.guarantee) > 20)
     for step in range(30):
         question = Question("submission") if step % 3 else Question("repair", step + 1)

@@ -7,6 +7,7 @@ has spent is thus a function of the transcript alone, and an interrupted submiss
 
 - `Plain` accepts by point estimate and promises nothing.
 - `Paper` is Algorithm 2 of the paper with the sample size that its theorem really needs.
+- `Anytime` (its own module) prices each answer by its surprise.
 """
 
 import math
@@ -49,6 +50,20 @@ class Examination(ABC):
         """Why no further question can be asked, or None."""
         return None
 
+    @property
+    def floor(self) -> float:
+        """A contribution on the holdout below this never certifies: so much need not be looked at."""
+        return 0.0
+
+    @property
+    def nats_spent(self) -> float:
+        """What the answers so far have cost, in nats; 0 where nothing is charged."""
+        return 0.0
+
+    def resolution(self, disagreement: float = 0.02) -> float | None:  # noqa: ARG002
+        """Return the smallest holdout contribution that would pass now; None where that is not known."""
+        return None
+
     @abstractmethod
     def pose(self, question: Question) -> Test:
         """Fix the test for a question, before any evidence for it is seen."""
@@ -61,8 +76,8 @@ class Examination(ABC):
 class Checker(Protocol):
     """The settings of a way to decide."""
 
-    def begin(self, size: int, *, repairs: bool) -> Examination:
-        """Set to work on a holdout of this many rows, or raise if it cannot keep its promise there."""
+    def begin(self, size: int, *, repairs: bool, zero_one: bool) -> Examination:
+        """Set to work on so many rows and such a loss, or raise if it cannot keep its promise there."""
 
 
 NO_GUARANTEE = "No guarantee"
@@ -104,7 +119,7 @@ class Plain:
         if not (is_number(self.threshold) and 0 <= self.threshold < 1):
             raise SettingsError(f"threshold is out of range: expected 0 <= threshold < 1, got {self.threshold!r}")
 
-    def begin(self, size: int, *, repairs: bool) -> Examination:  # noqa: ARG002
+    def begin(self, size: int, *, repairs: bool, zero_one: bool) -> Examination:  # noqa: ARG002
         """Set to work; any holdout will do."""
         return _Threshold(
             _as_written(self.threshold),
@@ -184,7 +199,7 @@ class Paper:
             low, high = (low, middle) if enough else (middle, high)
         return high / digits
 
-    def begin(self, size: int, *, repairs: bool) -> Examination:
+    def begin(self, size: int, *, repairs: bool, zero_one: bool) -> Examination:  # noqa: ARG002
         """Set to work on a holdout that is large enough, or that was allowed to be too small."""
         needed = self.rows_needed(repairs=repairs)
         if size < needed and not self.allow_small_holdout:

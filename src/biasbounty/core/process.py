@@ -70,6 +70,8 @@ def _find_repair(
         evidence = holdout.repair_evidence(candidate, repair)
         if test(evidence, pair):
             return examination.after(question, pair), (repair, evidence)
+        if evidence.contribution < examination.floor:
+            break  # the others are smaller still
     return examination.after(question, None), None
 
 
