@@ -17,7 +17,7 @@ import numpy.typing as npt
 from biasbounty.core.answers import LabelType, answers_of, require_function
 from biasbounty.core.drawing import Box, draw
 from biasbounty.core.rows import Ids, Rows
-from biasbounty.core.sweep import sweep
+from biasbounty.core.sweep import View, sweep
 from biasbounty.errors import GroupError, ModelError, SettingsError
 from biasbounty.values import RowFunction
 
@@ -139,18 +139,18 @@ class PointerDecisionList:
         node = self._nodes[number - 1]
         return self._heads[node.pointer] if isinstance(node, RepairNode) else None
 
-    def _sweep(self, rows: Rows, round: int | None) -> Iterator[tuple[int, Ids]]:
+    def _sweep(self, rows: Rows, round: int | None) -> Iterator[tuple[int, Ids, View]]:
         return sweep(rows, self._head(round), lambda number: self._nodes[number - 1].group, self._lands_at)
 
     def predict(self, X: Any, round: int | None = None) -> npt.NDArray[Any]:
         """Answer every row of X as this round does (the newest if None), in the label type of the initial model."""
         rows = Rows(X)
         pieces: dict[int, tuple[Ids, npt.NDArray[Any]]] = {}
-        for number, ids in self._sweep(rows, round):
+        for number, places, view in self._sweep(rows, round):
             node = self._nodes[number - 1] if number else None
             if not isinstance(node, RepairNode):
-                own = rows if len(ids) == len(rows) else rows.take(ids)
-                pieces[number] = ids, answers_of(node.model if node else self.initial, own, _who("model", number))
+                answers = answers_of(node.model if node else self.initial, view.take(places), _who("model", number))
+                pieces[number] = view.numbers(places), answers
         labels = self._label_type(rows, pieces.get(0))
         cast = [(ids, labels.cast(answers, ids, _who("model", number))) for number, (ids, answers) in pieces.items()]
         return labels.gather(len(rows), cast)
@@ -171,8 +171,8 @@ class PointerDecisionList:
         explanations = np.empty(len(rows), object)
         paths: list[tuple[int, ...]] = [()]
         path_of = np.zeros(len(rows), np.intp)
-        for number, ids in self._sweep(rows, round):
-            node = self._nodes[number - 1] if number else None
+        for number, places, view in self._sweep(rows, round):
+            node, ids = self._nodes[number - 1] if number else None, view.numbers(places)
             for path in np.unique(path_of[ids]):
                 own = ids[path_of[ids] == path]
                 if isinstance(node, RepairNode):

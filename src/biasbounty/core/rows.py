@@ -4,6 +4,7 @@ Arrays are rows along their first axis. Frames (pandas, polars, pyarrow and what
 groups and models in their own type, so that a group may say `X["AGEP"] < 25`.
 """
 
+from copy import copy
 from typing import Any
 
 import narwhals as nw
@@ -46,36 +47,56 @@ class Rows:
     def __init__(self, native: Any) -> None:
         self.native = native
         if isinstance(native, np.ndarray) and native.ndim:
-            self._frame = None
             width = int(np.prod(native.shape[1:])) * native.itemsize
             self.gather_cost = READINGS * -(-max(width, 1) // CACHE_LINE)
+            self._gather, self._shield = _gather_array, _shield_array
             return
         try:
-            self._frame = nw.from_native(native, eager_only=True)
+            columns = nw.from_native(native, eager_only=True).columns
         except (TypeError, nw.exceptions.NarwhalsError) as error:
             raise SettingsError(
                 f"rows have the wrong type: expected a numpy array, a pandas or a polars frame, "
                 f"got {type(native).__name__}"
             ) from error
-        self.gather_cost = READINGS * max(1, len(self._frame.columns))
+        self.gather_cost = READINGS * max(1, len(columns))
+        self._gather = _gather_pandas if hasattr(native, "iloc") else _gather_frame
+        self._shield = _shield_pandas if hasattr(native, "iloc") else _shield_frame
 
     def __len__(self) -> int:
-        return len(self.native) if self._frame is None else len(self._frame)
+        return len(self.native)
 
     def shielded(self) -> Any:
         """Return the rows for a stranger's hands: what is changed in them does not reach the rows kept here."""
-        if self._frame is None:
-            view = self.native.view()
-            view.flags.writeable = False
-            return view
-        if hasattr(self.native, "iloc"):
-            return self.native.copy(deep=False)
-        return self.native.clone() if hasattr(self.native, "clone") else self.native
+        return self._shield(self.native)
 
     def take(self, ids: Ids) -> "Rows":
         """Return these rows, in this order, in their own type."""
-        if self._frame is None:
-            return Rows(self.native.take(ids, axis=0))
-        if hasattr(self.native, "iloc"):
-            return Rows(self.native.iloc[ids])  # a quarter faster than by way of narwhals
-        return Rows(self._frame[ids].to_native())
+        taken = copy(self)
+        taken.native = self._gather(self.native, ids)
+        return taken
+
+
+def _gather_array(native: Any, ids: Ids) -> Any:
+    return native.take(ids, axis=0)
+
+
+def _gather_pandas(native: Any, ids: Ids) -> Any:
+    return native.iloc[ids]  # a quarter faster than by way of narwhals
+
+
+def _gather_frame(native: Any, ids: Ids) -> Any:
+    return nw.from_native(native, eager_only=True)[ids].to_native()
+
+
+def _shield_array(native: Any) -> Any:
+    view = native.view()
+    view.flags.writeable = False
+    return view
+
+
+def _shield_pandas(native: Any) -> Any:
+    return native.copy(deep=False)
+
+
+def _shield_frame(native: Any) -> Any:
+    return native.clone() if hasattr(native, "clone") else native

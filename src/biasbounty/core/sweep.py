@@ -45,6 +45,10 @@ class View:
             self._here[places] = True
             self.standing += len(places)
 
+    def take(self, places: Ids) -> Rows:
+        """Return the rows at these places."""
+        return self._rows if len(places) == len(self._rows) else self._rows.take(places)
+
     def stop(self, group: RowFunction, who: str) -> Ids:
         """Take away the rows standing here that are in the group, and return their places."""
         cost = _cost(group, self._rows)
@@ -95,10 +99,11 @@ def _cost(group: RowFunction, rows: Rows) -> float:
 
 def sweep(
     rows: Rows, start: int, group_at: Callable[[int], RowFunction], lands_at: Callable[[int], int | None]
-) -> Iterator[tuple[int, Ids]]:
-    """Yield every node that stops some rows, with those rows; last node 0, the initial model, with the rest.
+) -> Iterator[tuple[int, Ids, View]]:
+    """Yield every node that stops some rows, their places and the view; last node 0, the initial model, with the rest.
 
     `group_at(node)` is the node's group, `lands_at(node)` the lower node where its rows go on, or None if it answers.
+    The places count only until the next node is asked for.
     """
     view = View(rows)
     for node in range(start, 0, -1):
@@ -107,12 +112,12 @@ def sweep(
             continue
         places = view.stop(group_at(node), f"group of node {node}")
         if len(places):
-            numbers, landing = view.numbers(places), lands_at(node)
+            yield node, places, view
+            landing = lands_at(node)
             if landing is None:
                 view.answer(places)
             else:
                 view.fly(places, landing)
-            yield node, numbers
     view.land(0)
     if view.standing:
-        yield 0, view.numbers(view.rest())
+        yield 0, view.rest(), view
