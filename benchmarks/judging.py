@@ -9,9 +9,9 @@ import numpy as np
 from benchmarks.measure import Figure, at_most, slope, times
 from biasbounty import losses
 from biasbounty.core.answers import ask
-from biasbounty.core.checkers import Plain
-from biasbounty.core.local_holdout import LocalHoldout, Scored
-from biasbounty.core.process import Decision, decide
+from biasbounty.core.local_holdout import LocalHoldout
+from biasbounty.core.process import Decision, Judge, Scored
+from biasbounty.core.thresholds import Plain
 from biasbounty.values import Certificate
 
 ROWS, GROUPS = 1_000_000, 100
@@ -40,14 +40,13 @@ class World:
         """Score a submission that is better than the newest round, or worse."""
         self.error *= 0.985
         self.newest = self.certificate(self.error if better else 1.0)
-        return self.holdout.score(self.newest)
+        return Scored(self.holdout.score(self.newest))
 
     def provoking(self) -> Scored:
         """Score a submission better on its group, but worse on rows shared with the newest group: it needs a repair."""
         own, newest = self.certificate(0.0), self.newest
-        return self.holdout.score(
-            Certificate(own.group, lambda X: (ask(newest.group, X) & (_coin(X, 5) < 0.5)).astype(np.int64))
-        )
+        harmful = Certificate(own.group, lambda X: (ask(newest.group, X) & (_coin(X, 5) < 0.5)).astype(np.int64))
+        return Scored(self.holdout.score(harmful))
 
     def grow(self, groups: int) -> None:
         """Accept submissions until so many groups are protected."""
@@ -56,9 +55,9 @@ class World:
 
     def judge(self, scored: Scored) -> Decision:
         """Judge a submission, and publish its round if it is accepted."""
-        decision = decide(self.holdout, self.examination, scored)
-        if decision.candidate is not None:
-            self.holdout.append(decision.candidate)
+        judge = Judge(self.holdout)
+        decision = judge.decide(self.examination, scored)
+        judge.append(decision)
         return decision
 
 

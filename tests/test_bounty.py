@@ -53,7 +53,7 @@ def _state(bounty: bb.Bounty) -> tuple[Any, ...]:
 @pytest.fixture
 def bounty() -> bb.Bounty:
     """Open a bounty and publish one round, so that there is something to lose."""
-    bounty = bb.Bounty(_const(0), X, Y)
+    bounty = bb.Bounty(_const(0), X, Y, checker=bb.Plain())
     assert bounty.submit(_below(3), _const(1), hunter="team-1", note="the first three").accepted
     return bounty
 
@@ -120,7 +120,7 @@ def test_a_model_that_is_none_is_refused_and_changes_nothing(bounty: bb.Bounty, 
 
 
 def test_an_answer_without_a_loss_is_refused_with_its_row_and_changes_nothing() -> None:
-    bounty = bb.Bounty(_const(0.0), X, Y, loss=losses.absolute(0, 1))
+    bounty = bb.Bounty(_const(0.0), X, Y, loss=losses.absolute(0, 1), checker=bb.Plain())
     before = _state(bounty)
     with pytest.raises(ModelError, match="model has an answer without a loss: absolute is outside its range at row 3"):
         bounty.submit(lambda X: X[:, 0] >= 3, _const(5.0))
@@ -161,7 +161,7 @@ _NAN_AT_2, _COSTS = np.where(X[:, 0] == 2, np.nan, 1), losses.cost_matrix([[0]])
         (_open(_const(0), None, None), SettingsError, "expected either X and y, or holdout="),
         (_open(_const(0), X, None), SettingsError, "expected either X and y, or holdout=, and y is missing"),
         (_open(_const(0), loss=losses.absolute), SettingsError, "loss cannot be used"),
-        (_open(_const(0), checker="plain"), SettingsError, "checker is none: expected a checker such as Plain"),
+        (_open(_const(0), checker="plain"), SettingsError, "checker is none: expected a checker such as Anytime"),
         (_open(_const(0), checker=bb.Paper), SettingsError, "checker is none"),
         (_open(_const(0), public=X), SettingsError, r"expected public=\(X, y\), got ndarray"),
         (_open(_const(0), public=(X, Y[1:])), HoldoutError, "public rows cannot be used: rows and labels have"),
@@ -172,7 +172,11 @@ _NAN_AT_2, _COSTS = np.where(X[:, 0] == 2, np.nan, 1), losses.cost_matrix([[0]])
         (_open(_const(0), X, Y, holdout=bb.LocalHoldout(X, Y)), SettingsError, "holdout is given twice"),
         (_open(_const(0), X, None, holdout=bb.LocalHoldout(X, Y)), SettingsError, "holdout is given twice"),
         (_open(_const(0), loss="hinge"), SettingsError, "loss cannot be used"),
-        (_open(_const(0), pot=100), SettingsError, "pot is not built yet: expected 0, got 100"),
+        (_open(_const(0), sandbox=1), SettingsError, "sandbox is not built yet: expected None, got 1"),
+        (_open(_const(0), pot=-1), SettingsError, "pot is out of range: expected whole cents from 0, got -1"),
+        (_open(_const(0), pot=1.5), SettingsError, "pot is out of range: expected whole cents from 0, got 1.5"),
+        (_open(_const(0), pot=1, grid=0), SettingsError, "grid is out of range: expected a step"),
+        (_open(_const(0), pot=1, rate=-1), SettingsError, "rate is out of range: expected cents from 0, got -1"),
         (_open(_const(0), checker=bb.Paper(0.1, 0.1, 5)), HoldoutTooSmallError, "expected at least"),
     ],
 )
@@ -206,7 +210,7 @@ def test_without_repairs_a_protected_group_may_get_worse_and_with_them_it_does_n
 
     risks = []
     for repairs in (False, True):
-        bounty = bb.Bounty(_const(0), X, Y, repairs=repairs)
+        bounty = bb.Bounty(_const(0), X, Y, repairs=repairs, checker=bb.Plain())
         bounty.submit(_below(3), _const(1))
         verdict = bounty.submit(_below(9), worse_below_3)
         assert verdict.repairs == ((bb.Repair(0, 1),) if repairs else ())
@@ -221,7 +225,7 @@ def test_every_loss_runs_a_whole_bounty_and_replays(loss: Any) -> None:
     rng = np.random.default_rng(0)
     rows = rng.random((500, 3))
     labels = (rows[:, 0] * 10).astype(int)
-    bounty = bb.Bounty(_const(0), rows, labels, loss=loss)
+    bounty = bb.Bounty(_const(0), rows, labels, loss=loss, checker=bb.Plain())
     for column in range(3):
         tree = DecisionTreeClassifier(max_depth=4).fit(rows, labels)
         bounty.submit(_above_half(column), tree)
@@ -240,7 +244,7 @@ def test_estimators_are_groups_and_models_on_every_kind_of_rows(convert: Callabl
     plain = rng.random((2000, 2))
     rows, labels = convert(plain), plain[:, 0] * plain[:, 1]
     base = DecisionTreeRegressor(max_depth=1).fit(rows, labels)
-    bounty = bb.Bounty(base, rows, labels, loss="squared", public=(rows[:100], labels[:100]))
+    bounty = bb.Bounty(base, rows, labels, loss="squared", public=(rows[:100], labels[:100]), checker=bb.Plain())
     group = DecisionTreeClassifier(max_depth=2).fit(rows, plain[:, 0] > 0.5)
     verdict = bounty.submit(group, DecisionTreeRegressor(max_depth=6).fit(rows, labels))
     assert verdict.accepted
@@ -250,7 +254,7 @@ def test_estimators_are_groups_and_models_on_every_kind_of_rows(convert: Callabl
 
 def test_text_labels_run_a_whole_bounty() -> None:
     labels = np.where(X[:, 0] < 6, "young", "not so young")
-    bounty = bb.Bounty(_const("old"), X, labels)
+    bounty = bb.Bounty(_const("old"), X, labels, checker=bb.Plain())
     assert bounty.submit(_below(6), _const("young")).accepted
     assert bounty.model.predict(X).tolist() == ["young"] * 6 + ["old"] * 6
 
@@ -276,13 +280,13 @@ def test_paper_judges_with_its_guarantee_where_the_holdout_is_large_enough() -> 
 
 
 def test_the_guarantee_in_force_is_in_the_bounty_s_own_words() -> None:
-    assert "No guarantee: Plain accepts by the point estimate" in repr(bb.Bounty(_const(0), X, Y))
+    assert "No guarantee: Plain accepts by the point estimate" in repr(bb.Bounty(_const(0), X, Y, checker=bb.Plain()))
     small = bb.Bounty(_const(0), X, Y, checker=bb.Paper(0.1, 0.1, 5, allow_small_holdout=True))
     assert small.guarantee.startswith("No guarantee: the paper's theorem needs")
 
 
 def test_errors_speak_of_public_rows_where_there_are_any() -> None:
-    bounty = bb.Bounty(_const(0), X, Y, public=(X[:4], Y[:4]))
+    bounty = bb.Bounty(_const(0), X, Y, public=(X[:4], Y[:4]), checker=bb.Plain())
     with pytest.raises(ModelError, match="on the public rows, model failed on 2 rows"):
         bounty.submit(_below(2), _raises_on_rows)
     assert bounty.transcript == ()
@@ -292,7 +296,7 @@ def test_a_submission_that_fails_on_the_holdout_alone_is_answered_like_any_rejec
     def fails_late(X: Any) -> Any:
         return _raises_on_rows(X) if (X[:, 0] > 8).any() else np.ones(len(X))
 
-    bounty = bb.Bounty(_const(0), X, Y, public=(X[:4], Y[:4]))
+    bounty = bb.Bounty(_const(0), X, Y, public=(X[:4], Y[:4]), checker=bb.Plain())
     refused = bounty.submit(_below(20), fails_late)
     assert refused == bounty.submit(_below(20), _const(0)) == bb.Verdict(accepted=False, round=0)
     assert bounty.submit(_below(4), _const(1)).accepted
@@ -310,10 +314,10 @@ def test_a_replay_that_differs_is_an_error_that_names_the_submission(bounty: bb.
 
 def test_a_replay_notices_other_groups_and_another_initial_model() -> None:
     other = [False]
-    shifty = bb.Bounty(_const(0), X, Y)
+    shifty = bb.Bounty(_const(0), X, Y, checker=bb.Plain())
     shifty.submit(lambda X: X[:, 0] >= 9 if other[0] else X[:, 0] < 3, lambda X: np.ones(len(X)))
     shifty.submit(_below(2), _const(1))
-    moody = bb.Bounty(lambda X: np.where(other[0], X[:, 0] >= 6, X[:, 0] < 7).astype(int), X, Y)
+    moody = bb.Bounty(lambda X: np.where(other[0], X[:, 0] >= 6, X[:, 0] < 7).astype(int), X, Y, checker=bb.Plain())
     other[0] = True
     with pytest.raises(ReplayError, match="replay differs in the initial model"):
         moody.replay()
@@ -342,7 +346,7 @@ def test_a_submission_cannot_change_the_rows_that_judge(bounty: bb.Bounty) -> No
 
 def test_labels_are_the_bounty_s_own() -> None:
     labels = Y.copy()
-    bounty = bb.Bounty(_const(0), X, labels)
+    bounty = bb.Bounty(_const(0), X, labels, checker=bb.Plain())
     labels[:] = 0
     assert bounty.submit(_below(3), _const(1)).accepted
 
@@ -372,7 +376,7 @@ def test_an_interrupted_append_is_noticed_before_the_next_judgement() -> None:
             super().append(candidate)
             raise KeyboardInterrupt
 
-    bounty = bb.Bounty(_const(0), holdout=Interrupted(X, Y))
+    bounty = bb.Bounty(_const(0), holdout=Interrupted(X, Y), checker=bb.Plain())
     with pytest.raises(KeyboardInterrupt):
         bounty.submit(_below(3), _const(1))
     assert len(bounty.rounds) == 1
@@ -386,10 +390,12 @@ def test_a_model_that_depends_a_little_on_its_batch_is_refused_whatever_the_size
     def shifty(base: float, step: float) -> Any:
         return lambda X: np.full(len(X), base + step * (len(X) <= 64))
 
-    timestamps = bb.Bounty(_const(1.7e9), rows, np.full(1000, 1.7e9), loss=losses.absolute(1.7e9, 1.7e9 + 86400))
+    timestamps = bb.Bounty(
+        _const(1.7e9), rows, np.full(1000, 1.7e9), loss=losses.absolute(1.7e9, 1.7e9 + 86400), checker=bb.Plain()
+    )
     with pytest.raises(ModelError, match="model depends on more than its row"):
         timestamps.submit(_below(500), shifty(1.7e9, 9000))
-    exact = bb.Bounty(_const(0.0), rows, np.full(1000, 100001.0))
+    exact = bb.Bounty(_const(0.0), rows, np.full(1000, 100001.0), checker=bb.Plain())
     with pytest.raises(ModelError, match="model depends on more than its row"):
         exact.submit(_below(500), shifty(100001.0, 1e-6))
 
@@ -430,7 +436,7 @@ def test_a_replay_tells_its_progress(bounty: bb.Bounty) -> None:
 
 def test_a_bounty_takes_any_holdout_in_place_of_rows_and_labels() -> None:
     holdout = bb.LocalHoldout(X, Y)
-    bounty = bb.Bounty(_const(0), holdout=holdout)
+    bounty = bb.Bounty(_const(0), holdout=holdout, checker=bb.Plain())
     assert bounty.submit(_below(3), _const(1)).accepted
     with pytest.raises(SettingsError, match="holdout is already open: expected a fresh one for each bounty"):
         bb.Bounty(_const(0), holdout=holdout)
@@ -455,7 +461,7 @@ def test_threads_sharing_a_bounty_are_judged_one_at_a_time_and_the_whole_replays
     rng = np.random.default_rng(0)
     rows = np.arange(3000).reshape(-1, 1)
     labels = rng.integers(0, 2, 3000)
-    bounty = bb.Bounty(_const(0), rows, labels)
+    bounty = bb.Bounty(_const(0), rows, labels, checker=bb.Plain())
     certificates = [(rng.random(3000) < 0.3, np.where(rng.random(3000) < 0.6, labels, 1 - labels)) for _ in range(60)]
     torn: list[str] = []
     done = threading.Event()

@@ -12,11 +12,15 @@ from biasbounty import errors, losses
 from biasbounty._version import __version__
 from biasbounty.bounty import Bounty
 from biasbounty.core.anytime import Anytime
-from biasbounty.core.checkers import Checker, Examination, Paper, Plain, Question
+from biasbounty.core.checkers import Checker, Examination, Posed
 from biasbounty.core.decision_list import Explanation, PointerDecisionList, RepairNode, UpdateNode
 from biasbounty.core.holdout import Holdout
 from biasbounty.core.local_holdout import LocalHoldout
+from biasbounty.core.opened import Opened
+from biasbounty.core.payouts import Payouts
 from biasbounty.core.process import Outcome
+from biasbounty.core.thresholds import Paper, Plain
+from biasbounty.core.transcript import Question
 from biasbounty.errors import BiasBountyError, BountyStoppedError, SubmissionError
 from biasbounty.statistics import Evidence
 from biasbounty.values import Certificate, Repair, Round, Verdict
@@ -33,10 +37,13 @@ __all__ = [
     "Explanation",
     "Holdout",
     "LocalHoldout",
+    "Opened",
     "Outcome",
     "Paper",
+    "Payouts",
     "Plain",
     "PointerDecisionList",
+    "Posed",
     "Question",
     "Repair",
     "RepairNode",

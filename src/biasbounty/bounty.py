@@ -17,11 +17,16 @@ import numpy as np
 
 from biasbounty import losses
 from biasbounty.core.answers import require_function
-from biasbounty.core.checkers import Checker, Examination, Plain
+from biasbounty.core.anytime import Anytime
+from biasbounty.core.checkers import Checker, Examination
 from biasbounty.core.decision_list import Node, PointerDecisionList, RepairNode, UpdateNode
-from biasbounty.core.holdout import Handle, Holdout
+from biasbounty.core.holdout import Holdout
 from biasbounty.core.local_holdout import LocalHoldout
-from biasbounty.core.process import Outcome, decide
+from biasbounty.core.opened import Opened, find_upper_bound
+from biasbounty.core.outlook import PublicRows, Unknown
+from biasbounty.core.payouts import DEFAULT_STEP, Payouts
+from biasbounty.core.process import Judge, Outcome, Scored
+from biasbounty.core.transcript import verdict_of
 from biasbounty.errors import (
     BountyStoppedError,
     GroupError,
@@ -35,6 +40,9 @@ from biasbounty.losses import Loss
 from biasbounty.statistics import Evidence
 from biasbounty.values import Certificate, Repair, Round, RowFunction, Verdict
 
+MOST_WORDS = 500
+"""How many characters a hunter's name or note may have."""
+
 
 @dataclass(frozen=True)
 class _Record:
@@ -47,6 +55,8 @@ class _Record:
     protected: tuple[Certificate, ...]
     model: PointerDecisionList
     examination: Examination
+    paid: int = 0
+    closed: bool = False
 
 
 class Bounty:
@@ -58,12 +68,14 @@ class Bounty:
         y: Their labels.
         holdout: Any object that keeps the `Holdout` protocol, in place of X and y.
         loss: "zero_one", a loss made by `biasbounty.losses`, or a function of (predictions, labels) into [0, 1].
-        checker: Who decides: `Plain()` (the default, which guarantees nothing), `Anytime(...)` or `Paper(...)`.
+        checker: Who decides: `Anytime(...)` (the default), `Paper(...)`, or `Plain()`, which guarantees nothing.
         repairs: Whether groups fixed earlier are kept from getting worse.
         public: Rows and labels that may be shown. Every submission is called on them first, so that its errors speak of
-            them; one that fails only on the holdout is then answered like any rejection.
-        pot: Not built yet.
-        grid: Not built yet.
+            them; one that fails only on the holdout is then answered like any rejection. They also foretell answers,
+            which makes answers cheap: with them `Anytime` sees more.
+        pot: What there is to pay for accepted submissions in all, in cents.
+        grid: Contributions are rounded down to multiples of this before they are paid.
+        rate: Cents for a contribution of 1; the pot if not given. Set it from public figures, never from holdout risk.
         sandbox: Not built yet.
     """
 
@@ -79,17 +91,22 @@ class Bounty:
         repairs: bool = True,
         public: tuple[Any, Any] | None = None,
         pot: int = 0,
-        grid: Any = None,
+        grid: float | None = None,
+        rate: float | None = None,
         sandbox: Any = None,
     ) -> None:
-        _refuse_unbuilt(pot=(pot, 0), grid=(grid, None), sandbox=(sandbox, None))
+        _refuse_unbuilt(sandbox=(sandbox, None))
         require_function(model, SettingsError, "initial model")
         self.loss, self.repairs = losses.get(loss), repairs
-        self.checker: Checker = _require_checker(Plain() if checker is None else checker)
-        self._holdout = _one_holdout(X, y, holdout)
-        examination = self.checker.begin(self._holdout.size, repairs=repairs, zero_one=self.loss.zero_one)
-        self._public_rows, self._public = public, _open_public(public, model, self.loss)
-        self._holdout.open(model, self.loss, self._public.labels if self._public else None)
+        self.checker: Checker = _require_checker(Anytime() if checker is None else checker)
+        self.payouts = Payouts(pot, DEFAULT_STEP if grid is None else grid, rate)
+        self._holdout, self._public = _one_holdout(X, y, holdout), public
+        examination = self.checker.begin(
+            self._holdout.size, repairs=repairs, zero_one=self.loss.zero_one, public=public is not None
+        )
+        outlook = Unknown() if public is None else PublicRows.open(public, model, self.loss)
+        self._holdout.open(model, self.loss, outlook.rows.labels if isinstance(outlook, PublicRows) else None)
+        self._judge = Judge(self._holdout, outlook, self.payouts, repairs)
         initial = PointerDecisionList(model, labels=self._holdout.labels)
         self._record = _Record((), (), (), (Round(0, 0),), (), initial, examination)
         self._judging = threading.Lock()
@@ -137,6 +154,25 @@ class Bounty:
         return self._record.examination.guarantee
 
     @property
+    def log_levels(self) -> tuple[float | None, ...]:
+        """For the organizer: the logarithm of the level at which each submission was tested."""
+        return tuple(outcome.log_level for outcome in self._record.outcomes)
+
+    @property
+    def upper_bounds(self) -> tuple[float | None, ...]:
+        """For the organizer: what each rejected submission's true contribution surely does not exceed (P6).
+
+        None for one that was accepted or failed on the holdout, and where the checker promises no bounds.
+        """
+        zero_one = self.loss.zero_one
+        return tuple(find_upper_bound(outcome, zero_one=zero_one) for outcome in self._record.outcomes)
+
+    @property
+    def paid(self) -> int:
+        """What was paid so far, in cents."""
+        return self._record.paid
+
+    @property
     def nats_spent(self) -> float:
         """What the answers so far have cost, in nats: a function of the transcript, so it may be shown."""
         return self._record.examination.nats_spent
@@ -147,6 +183,35 @@ class Bounty:
         A function of the number of rows and the transcript, so it may be shown; None where the checker has none.
         """
         return self._record.examination.resolution(disagreement)
+
+    def guaranteed_resolution(self) -> float | None:
+        """Return what the true contribution of a submission surely does not exceed, should it be rejected now (P6).
+
+        For any rate of disagreement, and a function of the number of rows and the transcript, so it may be shown; None
+        where the checker promises none.
+        """
+        return self._record.examination.guaranteed_resolution()
+
+    def close(self) -> None:
+        """Take no more submissions. What was sealed may then be `opened`."""
+        with self._judging:
+            self._record = replace(self._record, closed=True)
+
+    def opened(self) -> Opened:
+        """Return everything that was sealed, as one value, once the bounty is closed."""
+        record = self._record
+        if not record.closed:
+            raise SettingsError("bounty is still open: expected it closed before what is sealed is opened; close() it")
+        rounds = range(len(record.rounds))
+        return Opened(
+            risks=tuple(self.risk(r) for r in rounds),
+            group_risks=tuple(tuple(self.risk(r, group) for r in rounds) for group in range(len(record.protected))),
+            outcomes=record.outcomes,
+            upper_bounds=self.upper_bounds,
+            nats_spent=self.nats_spent,
+            paid=record.paid,
+            guarantee=self.guarantee,
+        )
 
     @property
     def protected(self) -> tuple[Certificate, ...]:
@@ -181,49 +246,48 @@ class Bounty:
             group, model, _text(hunter, "hunter") if hunter is not None else None, _text(note, "note")
         )
         self._require_running()
-        handle = self._score(certificate)
+        scored = self._score(certificate)
         with self._judging:
             self._require_running()
-            return self._judge(certificate, handle)
+            return self._decide(certificate, scored)
 
     def _require_running(self) -> None:
-        stopped = self._record.examination.stopped
+        stopped = "bounty is closed" if self._record.closed else self._record.examination.stopped
         if stopped:
             raise BountyStoppedError(f"{stopped}; open a new bounty on a fresh holdout to go on")
 
-    def _score(self, certificate: Certificate) -> Handle:
-        if self._public is None:
-            return self._holdout.score(certificate)
+    def _score(self, certificate: Certificate) -> Scored:
+        """Score on public rows first; what fails on the holdout alone is scored as a group of no rows."""
+        public = self._judge.outlook.score(certificate)
         try:
-            self._public.score(certificate)
+            return Scored(self._holdout.score(certificate), public)
         except SubmissionError as error:
-            raise type(error)(f"on the public rows, {error}") from error
-        try:
-            return self._holdout.score(certificate)
-        except Exception:
-            return self._holdout.score(replace(certificate, group=_nobody))
+            if self._public is None:
+                raise
+            return Scored(self._holdout.score(replace(certificate, group=_nobody)), public, str(error))
 
-    def _judge(self, certificate: Certificate, handle: Handle) -> Verdict:
+    def _decide(self, certificate: Certificate, scored: Scored) -> Verdict:
         """Judge a scored submission, under the lock; once the holdout has its round, only an assignment is left."""
         record = self._record
-        if self._holdout.rounds != len(record.rounds):
+        if self._judge.rounds != {len(record.rounds)}:
             raise HoldoutError(
-                f"holdout is out of step: expected {len(record.rounds)} rounds, got {self._holdout.rounds}; an append "
-                "was interrupted or made elsewhere, so open the bounty anew on holdout.fresh() and submit all again"
+                f"holdout is out of step: expected {len(record.rounds)} rounds, got {max(self._judge.rounds)}; an "
+                "append was interrupted or made elsewhere, so open the bounty anew on holdout.fresh() and submit all "
+                "again"
             )
-        decision = decide(self._holdout, record.examination, handle, repairs=self.repairs)
-        outcome = decision.outcome
-        verdict = Verdict(outcome.accepted, len(record.rounds) - 1 + outcome.accepted, outcome.repairs)
+        decision = self._judge.decide(record.examination, scored)
+        verdict = verdict_of(decision.answers, len(record.rounds) - 1, self.payouts, record.paid)
         record = replace(
             record,
             certificates=(*record.certificates, certificate),
-            outcomes=(*record.outcomes, outcome),
+            outcomes=(*record.outcomes, decision.outcome),
             transcript=(*record.transcript, verdict),
             examination=decision.examination,
+            paid=record.paid + verdict.payout,
         )
-        if decision.candidate is not None:
-            record = _published(record, certificate, outcome.repairs)
-            self._holdout.append(decision.candidate)
+        if verdict.accepted:
+            record = _published(record, certificate, verdict.repairs)
+            self._judge.append(decision)
         self._record = record
         return verdict
 
@@ -236,10 +300,11 @@ class Bounty:
         again = self._reopened(record.model.initial)
         for number, certificate in enumerate(record.certificates):
             try:
-                again._judge(certificate, again._score(certificate))
+                again._decide(certificate, again._score(certificate))
             except SubmissionError as error:
                 raise ReplayError(f"replay fails at submission {number}: {error}") from error
             _expect_same(f"at submission {number}", record.outcomes[number], again.outcomes[-1])
+            _expect_same(f"at submission {number}", record.transcript[number], again.transcript[-1])
             _expect_same(f"at submission {number}", self._risks(again.rounds[-1].number), again._risks())
             if progress is not None:
                 progress(number + 1, len(record.certificates))
@@ -254,7 +319,10 @@ class Bounty:
             loss=self.loss,
             checker=self.checker,
             repairs=self.repairs,
-            public=self._public_rows,
+            public=self._public,
+            pot=self.payouts.pot,
+            grid=self.payouts.step,
+            rate=self.payouts.rate,
         )
         _expect_same("in the initial model", self.risk(0), again.risk(0))
         return again
@@ -304,22 +372,9 @@ def _one_holdout(X: Any, y: Any, holdout: Holdout | None) -> Holdout:
     return LocalHoldout(X, y)
 
 
-def _open_public(public: tuple[Any, Any] | None, model: RowFunction, loss: Loss) -> LocalHoldout | None:
-    if public is None:
-        return None
-    if not isinstance(public, tuple) or len(public) != 2:
-        raise SettingsError(f"public is not rows and labels: expected public=(X, y), got {type(public).__name__}")
-    try:
-        rows = LocalHoldout(*public)
-        rows.open(model, loss)
-    except SettingsError as error:
-        raise type(error)(f"public rows cannot be used: {error}") from error
-    return rows
-
-
 def _require_checker(checker: Any) -> Checker:
     if isinstance(checker, type) or not callable(getattr(checker, "begin", None)):
-        raise SettingsError(f"checker is none: expected a checker such as Plain() or Paper(...), got {checker!r}")
+        raise SettingsError(f"checker is none: expected a checker such as Anytime() or Paper(...), got {checker!r}")
     given: Checker = checker
     return given
 
@@ -327,6 +382,10 @@ def _require_checker(checker: Any) -> Checker:
 def _text(words: Any, what: str) -> str:
     if not isinstance(words, str):
         raise SettingsError(f"{what} is no text: expected a str, got {type(words).__name__}")
+    if len(words) > MOST_WORDS or not all(letter.isprintable() or letter in "\n\t" for letter in words):
+        raise SettingsError(
+            f"{what} cannot be shown: expected at most {MOST_WORDS} printable characters, got {words[:40]!r}"
+        )
     return words
 
 

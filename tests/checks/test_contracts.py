@@ -8,7 +8,6 @@ import pytest
 
 import biasbounty as bb
 from biasbounty import checks, losses
-from biasbounty.core.checkers import Examination
 from biasbounty.errors import BiasBountyError, ContractError
 from biasbounty.statistics import Evidence
 
@@ -58,9 +57,11 @@ def test_the_checkers_keep_the_contract_of_checker(checker: bb.Plain | bb.Paper)
 
 def test_a_checker_that_accepts_no_improvement_is_caught() -> None:
     class Easy(bb.Plain):
-        def begin(self, size: int, *, repairs: bool, zero_one: bool) -> Examination:
-            easy = super().begin(size, repairs=repairs, zero_one=zero_one)
-            object.__setattr__(easy, "pose", lambda question: lambda evidence, pair: True)
+        def begin(self, size: int, *, repairs: bool, zero_one: bool, public: bool = False) -> bb.Examination:
+            easy = super().begin(size, repairs=repairs, zero_one=zero_one, public=public)
+            posed = easy.pose(bb.Question("submission"))
+            object.__setattr__(posed, "passes", lambda evidence: True)
+            object.__setattr__(easy, "pose", lambda question: posed)
             return easy
 
     with pytest.raises(ContractError, match="not positive"):

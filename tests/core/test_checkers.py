@@ -5,14 +5,14 @@ import math
 import pytest
 
 import biasbounty as bb
-from biasbounty.core.checkers import Question
+from biasbounty.core.transcript import Question
 from biasbounty.errors import HoldoutTooSmallError, SettingsError
 
 SUBMISSION = Question("submission")
 
 
 def _accepts(checker: bb.Plain | bb.Paper, total: int, n: int = 100) -> bool:
-    return checker.begin(n, repairs=True, zero_one=True).pose(SUBMISSION)(bb.Evidence(n, total, abs(total)), 0)
+    return checker.begin(n, repairs=True, zero_one=True).pose(SUBMISSION).passes(bb.Evidence(n, total, abs(total)))
 
 
 def test_plain_accepts_any_positive_total_by_default() -> None:
@@ -84,17 +84,18 @@ def test_paper_states_its_guarantee_only_where_it_holds() -> None:
 
 def test_paper_stops_after_its_submissions_and_repairs_do_not_count() -> None:
     examination = bb.Paper(0.1, 0.1, 2, allow_small_holdout=True).begin(100, repairs=True, zero_one=True)
-    examination = examination.after(SUBMISSION, None).after(Question("repair", 9), 4).after(Question("repair", 9), None)
+    for question, response in ((SUBMISSION, None), (Question("repair", 9), 4), (Question("repair", 9), None)):
+        examination = examination.pose(question).after(response)
     assert examination.stopped is None
-    assert "all were judged" in (examination.after(SUBMISSION, None).stopped or "")
+    assert "all were judged" in (examination.pose(SUBMISSION).after(None).stopped or "")
 
 
 def test_paper_lets_one_acceptance_beyond_2_over_epsilon_through_and_then_stops() -> None:
     examination = bb.Paper(0.5, 0.1, 100, allow_small_holdout=True).begin(100, repairs=True, zero_one=True)
     for _ in range(4):
-        examination = examination.after(SUBMISSION, 0)
+        examination = examination.pose(SUBMISSION).after(0)
         assert examination.stopped is None
-    assert "expected at most 4 acceptances, got 5" in (examination.after(Question("repair", 3), 1).stopped or "")
+    assert "expected at most 4 acceptances, got 5" in (examination.pose(Question("repair", 3)).after(1).stopped or "")
 
 
 @pytest.mark.parametrize(

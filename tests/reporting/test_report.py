@@ -25,7 +25,7 @@ def _below(high: float) -> Callable[[Any], Any]:
 
 
 def _bounty(note: str = "a group", **settings: Any) -> bb.Bounty:
-    bounty = bb.Bounty(lambda X: np.zeros(len(X), int), X, np.ones(12, int), **settings)
+    bounty = bb.Bounty(lambda X: np.zeros(len(X), int), X, np.ones(12, int), **{"checker": bb.Plain(), **settings})
     for high in (4, 8, 1):
         bounty.submit(_below(high), lambda X: (X[:, 0] > 1).astype(int), hunter="team-1", note=note)
     return bounty
@@ -81,7 +81,7 @@ def test_labels_at_the_ends_of_curves_do_not_overlap() -> None:
 
 
 def test_every_submission_has_a_name_of_its_own_everywhere() -> None:
-    bounty = bb.Bounty(lambda X: np.zeros(len(X), int), X, np.ones(12, int))
+    bounty = bb.Bounty(lambda X: np.zeros(len(X), int), X, np.ones(12, int), checker=bb.Plain())
     for note in ("overall", "a", "a (2)", "a", ""):
         high = 2 * len(bounty.rounds)
         bounty.submit(_below(high), lambda X: np.ones(len(X)), note=note)

@@ -1,7 +1,8 @@
 """The contract of Checker: a pure function of the transcript that accepts no fall in risk that is not there."""
 
 from biasbounty.checks.expect import expect
-from biasbounty.core.checkers import Checker, Question
+from biasbounty.core.checkers import Checker
+from biasbounty.core.transcript import Question
 from biasbounty.statistics import Evidence
 
 
@@ -13,13 +14,14 @@ def verify_checker(checker: Checker, size: int = 100_000) -> None:
         question = Question("submission") if step % 3 else Question("repair", step + 1)
         total = (step - 15) * size // 40
         evidence = Evidence(size, total, abs(total))
-        accepted = [one.pose(question)(evidence, 0) for one in (examination, again)]
+        posed, repeated = examination.pose(question), again.pose(question)
+        accepted = [one.passes(evidence) for one in (posed, repeated)]
         expect("a checker is deterministic", accepted[0], accepted[1])
-        expect("posing a question changes nothing", accepted[0], examination.pose(question)(evidence, 0))
+        expect("posing a question changes nothing", accepted[0], examination.pose(question).passes(evidence))
         if total <= 0:
             expect("a checker never accepts a total that is not positive", False, accepted[0])
         response = 0 if accepted[0] else None
         before = examination
-        examination, again = examination.after(question, response), again.after(question, response)
-        expect("an examination is a value", accepted[0], before.pose(question)(evidence, 0))
+        examination, again = posed.after(response), repeated.after(response)
+        expect("an examination is a value", accepted[0], before.pose(question).passes(evidence))
         expect("a checker stops by the transcript alone", examination.stopped, again.stopped)

@@ -16,7 +16,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from biasbounty.bounty import Bounty
-from biasbounty.core.checkers import Plain
+from biasbounty.core.thresholds import Plain
 from biasbounty.datasets import Sample, load_census
 from biasbounty.reporting import write_report
 from biasbounty.reporting.curves import protected_names, tally

@@ -1,21 +1,28 @@
-"""The anytime checker: a guarantee at real sizes, for any number of adaptively chosen submissions (P5).
+"""The anytime checker: a guarantee at real sizes, for any number of adaptively chosen submissions (P5, P6).
 
-A query is tested at level delta x (its share of the error budget) x exp(-nats spent on the answers so far). At a repair
-step over m pairs each pair is tested at a further 1/m. Then, with probability at least 1 - delta, every acceptance ever
-given, repairs included, lowers true risk by more than tau = epsilon/2.
+A query is tested at level delta x (its share of the error budget) x exp(-nats spent on the answers so far); in a repair
+step each pair at that level x the probability the code gives to the pair, should any certify. Then, with probability at
+least 1 - delta, every acceptance ever given, repairs included, lowers true risk by more than tau = epsilon/2.
 
-Here the answers are coded by counting (Krichevsky and Trofimov), one code for submissions and one for repair steps.
+With public rows the answers are coded by foretelling and counting, half and half, and a query's share is in proportion
+to its promise there, so that hopeless submissions cost next to nothing. Without, by counting, and shares are equal.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import log
 
 from biasbounty.arrays import is_number
-from biasbounty.core.checkers import Examination, Question, Response, Test
+from biasbounty.core.checkers import Examination, Posed
+from biasbounty.core.transcript import Answer, Question
 from biasbounty.errors import SettingsError
 from biasbounty.statistics.bounds import passes
 from biasbounty.statistics.evidence import Evidence
-from biasbounty.statistics.surprise import Binomial, log_share
+from biasbounty.statistics.forecast import standing
+from biasbounty.statistics.resolution import guaranteed_resolution, resolution
+from biasbounty.statistics.surprise import Asked, Binomial, Code, Mixture, Predictive, Response, log_share
+
+LEAST_PROMISE = 0.001
+"""The promise of a query that public rows call hopeless."""
 
 
 @dataclass(frozen=True)
@@ -31,9 +38,15 @@ class Anytime:
         if not (is_number(self.delta) and 0 < self.delta < 1):
             raise SettingsError(f"delta is out of range: expected 0 < delta < 1, got {self.delta!r}")
 
-    def begin(self, size: int, *, repairs: bool, zero_one: bool) -> Examination:  # noqa: ARG002
+    @property
+    def tau(self) -> float:
+        """What every accepted contribution surely exceeds."""
+        return self.epsilon / 2
+
+    def begin(self, size: int, *, repairs: bool, zero_one: bool, public: bool = False) -> Examination:  # noqa: ARG002
         """Set to work; any holdout will do, and a larger one sees smaller contributions."""
-        return AnytimeExamination(self, size, zero_one)
+        code = Mixture(Binomial(), Predictive()) if public else Binomial()
+        return AnytimeExamination(self, size, zero_one, code)
 
 
 @dataclass(frozen=True)
@@ -43,12 +56,11 @@ class AnytimeExamination(Examination):
     settings: Anytime
     size: int
     zero_one: bool
+    code: Code
     log_weight: float = 0.0
     """ln w: less the nats spent."""
     rejected: float = 0.0
-    """The sum of the promises of rejected queries."""
-    submissions: Binomial = field(default_factory=Binomial)
-    repair_steps: Binomial = field(default_factory=Binomial)
+    """N: the sum of the promises of rejected queries."""
 
     @property
     def guarantee(self) -> str:
@@ -67,43 +79,72 @@ class AnytimeExamination(Examination):
     @property
     def floor(self) -> float:
         """Return tau."""
-        return self.settings.epsilon / 2
+        return self.settings.tau
 
-    def log_level(self, question: Question) -> float:
-        """Return the logarithm of the level at which each alternative of the question is tested."""
-        share = log_share(self.rejected)
-        return log(self.settings.delta) + share + self.log_weight - log(question.alternatives)
+    def log_level(self, promise: float = 1.0) -> float:
+        """Return the logarithm of delta x share x weight: the level of a question of this promise."""
+        return log(self.settings.delta) + log_share(self.rejected, promise) + self.log_weight
 
-    def pose(self, question: Question) -> Test:
-        """Fix the level from the transcript alone."""
-        level = self.log_level(question)
-        return lambda evidence, _: passes(evidence, self.floor, level, zero_one=self.zero_one)
-
-    def after(self, question: Question, response: Response) -> "AnytimeExamination":
-        """Charge the response; a rejection also takes a share of the error budget, an acceptance gives it back."""
-        accepted, coder = response is not None, "submissions" if question.kind == "submission" else "repair_steps"
-        code: Binomial = getattr(self, coder)
-        spent = code.log_probability(accepted) - (log(question.alternatives) if accepted else 0.0)
-        moved = replace(self, log_weight=self.log_weight + spent, rejected=self.rejected + (not accepted))
-        return (
-            replace(moved, submissions=code.after(accepted))
-            if coder == "submissions"
-            else replace(moved, repair_steps=code.after(accepted))
-        )
+    def pose(self, question: Question) -> "PosedAnytime":
+        """Fix the level from the transcript and public rows alone."""
+        return PosedAnytime(self, question)
 
     def resolution(self, disagreement: float = 0.02) -> float | None:
-        """Return the smallest holdout contribution that would pass now, at this rate of disagreement; None if none."""
-        squares = round(self.size * disagreement)
-        level = self.log_level(Question("submission"))
+        """Return the smallest holdout contribution that would pass now, for a submission of full promise."""
+        return resolution(self.size, disagreement, self.floor, self.log_level(), zero_one=self.zero_one)
 
-        def passing(total: int) -> bool:
-            return passes(Evidence(self.size, total, squares), self.floor, level, zero_one=self.zero_one)
+    def guaranteed_resolution(self) -> float | None:
+        """Return what a submission of full promise surely does not exceed if it is rejected now (P6)."""
+        posed = self.pose(Question("submission"))
+        return guaranteed_resolution(
+            self.size, self.floor, posed.log_level, posed.log_bound_level, zero_one=self.zero_one
+        )
 
-        low, high = -1, squares // 2
-        base = squares % 2
-        if squares == 0 or not passing(2 * high + base):
-            return None
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if passing(2 * middle + base) else (middle, high)
-        return (2 * high + base) / self.size
+
+class PosedAnytime(Posed):
+    """A question at a node, priced: its promise, its level, and what each answer to it will cost."""
+
+    def __init__(self, examination: AnytimeExamination, question: Question) -> None:
+        self._at, self._question = examination, question
+        self.promise = 1.0
+        if question.public is not None:
+            self.promise = max(self._asked(examination.log_level()).chance, LEAST_PROMISE)
+        self._log_level = examination.log_level(self.promise)
+        self.asked = self._asked(self._log_level)
+
+    def _asked(self, log_level: float) -> Asked:
+        """Return what is public about the question, if it is tested at this level."""
+        question, at = self._question, self._at
+        expected = None
+        if question.public is not None:
+            expected = standing(question.public, at.size, at.floor, log_level)
+        return Asked(question.kind, question.alternatives, expected, question.order)
+
+    @property
+    def log_level(self) -> float:
+        """Return the level of P5."""
+        return self._log_level
+
+    @property
+    def log_bound_level(self) -> float:
+        """Return the level of P6, charged with the "no"; each pair of a repair step has an equal part."""
+        each = log(self._question.alternatives) if self._question.kind == "repair" else 0.0
+        return self._log_level + self._at.code.log_no(self.asked) - each
+
+    def passes(self, evidence: Evidence, alternative: int = 0) -> bool:
+        """Test E Z <= tau at the level of the alternative: a submission has one test, each pair of a step its own."""
+        level = self._log_level
+        if self._question.kind == "repair":
+            level += self._at.code.log_alternative(self.asked, alternative)
+        return passes(evidence, self._at.floor, level, zero_one=self._at.zero_one)
+
+    def after(self, response: Response) -> AnytimeExamination:
+        """Charge the response; "no" also takes the query's share of the error budget, any other gives it back."""
+        Answer.to(self._question, response)
+        at = self._at
+        return replace(
+            at,
+            code=at.code.after(self.asked, response),
+            log_weight=at.log_weight + at.code.log_probability(self.asked, response),
+            rejected=at.rejected + (self.promise if response is None else 0.0),
+        )

@@ -8,15 +8,28 @@ and the repairs end. The result is a function of the submissions in order, the h
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from biasbounty.core.checkers import Examination, Question
+from biasbounty.core.checkers import Examination
 from biasbounty.core.holdout import Candidate, Handle, Holdout
+from biasbounty.core.outlook import Outlook, Unknown
+from biasbounty.core.payouts import Payouts
+from biasbounty.core.transcript import Answer, repairs_of
 from biasbounty.statistics import Evidence
 from biasbounty.values import Repair
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A submission's columns, on the holdout and on public rows, if there are any."""
+
+    holdout: Handle
+    public: Handle = None
+    failure: str | None = None
+    """Why it could not be scored on the holdout, if it could not: it is then judged as a group of no rows."""
 
 
 @dataclass(frozen=True)
@@ -27,52 +40,107 @@ class Outcome:
     evidence: Evidence
     repairs: tuple[Repair, ...] = ()
     repair_evidence: tuple[Evidence, ...] = ()
+    log_level: float | None = None
+    """The logarithm of the level at which it was tested."""
+    log_bound_level: float | None = None
+    """The logarithm of the level of its upper bound (P6), if it was rejected."""
+    failure: str | None = None
 
 
 @dataclass(frozen=True)
 class Decision:
     """A submission decided whole, and nothing changed yet."""
 
+    answers: tuple[Answer, ...]
+    """What may be shown of it: the answer to the submission, then to each repair step."""
     outcome: Outcome
     examination: Examination
     """Where the checker stands after it."""
     candidate: Candidate | None = None
     """The round to append to the holdout, if it was accepted."""
+    public_candidate: Candidate | None = None
 
 
-def decide(holdout: Holdout, examination: Examination, handle: Handle, *, repairs: bool = True) -> Decision:
-    """Decide about one scored submission against the newest round of the holdout."""
-    question = Question("submission")
-    test = examination.pose(question)
-    evidence = holdout.evidence(handle, holdout.rounds - 1)
-    if not (evidence.total > 0 and test(evidence, 0)):
-        return Decision(Outcome(False, evidence), examination.after(question, None))
-    examination, candidate = examination.after(question, 0), holdout.candidate(handle)
-    made: list[tuple[Repair, Evidence]] = []
-    while repairs:
-        examination, found = _find_repair(holdout, examination, candidate)
-        if found is None:
-            break
-        made.append(found)
-        candidate = holdout.repaired(candidate, found[0])
-    outcome = Outcome(True, evidence, tuple(repair for repair, _ in made), tuple(evidence for _, evidence in made))
-    return Decision(outcome, examination, candidate)
+@dataclass(frozen=True)
+class Draft:
+    """A round in the making, after some answers."""
+
+    examination: Examination
+    candidate: Candidate
+    public_candidate: Candidate
+    answers: tuple[Answer, ...]
+    evidence: tuple[Evidence, ...]
+    """For the submission, then for each repair."""
 
 
-def _find_repair(
-    holdout: Holdout, examination: Examination, candidate: Candidate
-) -> tuple[Examination, tuple[Repair, Evidence] | None]:
-    """Ask about every pair at once; find the certifying one of largest contribution."""
-    regressions = holdout.regressions(candidate)
-    question = Question("repair", regressions.size)
-    test = examination.pose(question)
-    for pair, repair in _largest_first(regressions):
-        evidence = holdout.repair_evidence(candidate, repair)
-        if test(evidence, pair):
-            return examination.after(question, pair), (repair, evidence)
-        if evidence.contribution < examination.floor:
-            break  # the others are smaller still
-    return examination.after(question, None), None
+@dataclass(frozen=True)
+class Judge:
+    """Where submissions are decided: the holdout, and what public rows foretell about it."""
+
+    holdout: Holdout
+    outlook: Outlook = field(default_factory=Unknown)
+    payouts: Payouts = field(default_factory=Payouts)
+    repairs: bool = True
+
+    def decide(self, examination: Examination, scored: Scored) -> Decision:
+        """Decide about one scored submission against the newest round of the holdout."""
+        newest = self.holdout.rounds - 1
+        question = self.outlook.submission(scored.public, self.payouts)
+        posed, evidence = examination.pose(question), self.holdout.evidence(scored.holdout, newest)
+        if not (evidence.total > 0 and posed.passes(evidence)):
+            outcome = Outcome(False, evidence, (), (), posed.log_level, posed.log_bound_level, scored.failure)
+            return Decision((Answer.to(question, None),), outcome, posed.after(None))
+        level = self.payouts.level(evidence)
+        draft = self._repaired(
+            Draft(
+                posed.after(level),
+                self.holdout.candidate(scored.holdout),
+                self.outlook.candidate(scored.public),
+                (Answer.to(question, level),),
+                (evidence,),
+            )
+        )
+        outcome = Outcome(True, evidence, repairs_of(draft.answers, newest), draft.evidence[1:], posed.log_level)
+        return Decision(draft.answers, outcome, draft.examination, draft.candidate, draft.public_candidate)
+
+    def _repaired(self, draft: Draft) -> Draft:
+        """Repair the draft until no pair certifies against it."""
+        while self.repairs:
+            draft = self._repair(draft)
+            if draft.answers[-1].response is None:
+                break
+        return draft
+
+    def _repair(self, draft: Draft) -> Draft:
+        """Ask about every pair at once; put the certifying one of largest contribution in front, if there is one."""
+        regressions = self.holdout.regressions(draft.candidate)
+        question = self.outlook.repair_step(draft.public_candidate, *regressions.shape)
+        posed = draft.examination.pose(question)
+        for pair, repair in _largest_first(regressions):
+            evidence = self.holdout.repair_evidence(draft.candidate, repair)
+            if posed.passes(evidence, pair):
+                return Draft(
+                    posed.after(pair),
+                    self.holdout.repaired(draft.candidate, repair),
+                    self.outlook.repaired(draft.public_candidate, repair),
+                    (*draft.answers, Answer.to(question, pair)),
+                    (*draft.evidence, evidence),
+                )
+            if evidence.contribution < draft.examination.floor:
+                break  # the others are smaller still
+        return replace(draft, examination=posed.after(None), answers=(*draft.answers, Answer.to(question, None)))
+
+    @property
+    def rounds(self) -> set[int]:
+        """How many rounds the holdout and the public rows have: one number, unless an append was interrupted."""
+        followed = self.outlook.rounds
+        return {self.holdout.rounds} if followed is None else {self.holdout.rounds, followed}
+
+    def append(self, decision: Decision) -> None:
+        """Publish an accepted submission's round; the public rows follow the holdout."""
+        if decision.candidate is not None:
+            self.holdout.append(decision.candidate)
+            self.outlook.append(decision.public_candidate)
 
 
 def _largest_first(regressions: npt.NDArray[np.int64]) -> Iterator[tuple[int, Repair]]:

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from biasbounty.errors import SettingsError
 from biasbounty.statistics.evidence import Evidence
-from biasbounty.statistics.tails import log_tail, lower_rate
+from biasbounty.statistics.tails import log_tail, lower_rate, rounding
 
 _FRACTIONS = 1 / (1 + np.exp(-np.linspace(-7.0, 4.0, 45)))
 """The bets of the mixtures, as fractions of the largest one allowed: fixed in advance, closer together where small."""
@@ -37,13 +37,20 @@ def passes(evidence: Evidence, tau: float, log_level: float, *, zero_one: bool) 
         return False
     if not zero_one:
         return log_e_value(evidence, tau, zero_one=False) >= -log_level
+    return _test_of_wins(evidence, tau, log_level)
+
+
+def _test_of_wins(evidence: Evidence, tau: float, log_level: float) -> bool:
+    """Test wins against losses: evenly likely if tau = 0, else as uneven as the null allows at the lowest rate."""
     wins, losses = _wins_and_losses(evidence)
+    differ, surely = wins + losses, log_level - rounding(evidence.n)
     if tau <= 0:
-        return log_tail(wins + losses, wins, 0.5) <= log_level
-    rate = lower_rate(evidence.n, wins + losses, log_level + log(_RATE_SHARE))
-    if tau >= rate:
-        return False
-    return log_tail(wins + losses, wins, (1 + tau / rate) / 2) <= log_level + log1p(-_RATE_SHARE)
+        return log_tail(differ, wins, 0.5) <= surely
+    for_wins = surely + log1p(-_RATE_SHARE)
+    if log_tail(differ, wins, (1 + tau * evidence.n / differ) / 2) > for_wins:
+        return False  # not even if the rate were the observed one, and the lower bound is below that
+    rate = lower_rate(evidence.n, differ, log_level + log(_RATE_SHARE))
+    return tau < rate and log_tail(differ, wins, (1 + tau / rate) / 2) <= for_wins
 
 
 def lower_bound(evidence: Evidence, log_level: float, *, zero_one: bool) -> float:

@@ -11,22 +11,34 @@ from math import exp, inf, lgamma, log, log1p
 _TINY = 1e-300
 _PRECISION = 1e-14
 _MOST_TERMS = 100_000
+_PRECISE_ENOUGH = 1e-10
+"""A rate is found to within this, relatively."""
 
 
 def log_tail(n: int, k: int, p: float) -> float:
     """Return ln P(Binomial(n, p) >= k)."""
-    if k <= 0:
-        return 0.0
+    return _tail(n, k, p)[0]
+
+
+def rounding(n: int) -> float:
+    """Return more than the computed logarithm of a tail of n can be off by."""
+    return 1e-12 + 4e-15 * lgamma(n + 2)
+
+
+def _tail(n: int, k: int, p: float) -> tuple[float, float]:
+    """Return the log tail, and how fast it grows with ln p."""
+    if k <= 0 or p >= 1:
+        return (-inf, 0.0) if k > n else (0.0, 0.0)
     if k > n or p <= 0:
-        return -inf
-    if p >= 1:
-        return 0.0
-    log_p, log_q = log(p), log1p(-p)
-    leading = k * log_p + (n - k + 1) * log_q + lgamma(n + 1) - lgamma(k) - lgamma(n - k + 1)
+        return -inf, inf
+    log_q = log1p(-p)
+    leading = k * log(p) + (n - k + 1) * log_q + lgamma(n + 1) - lgamma(k) - lgamma(n - k + 1)
     if p <= k / (n + 1):
-        return leading - log(k) + log(_fraction(k, n - k + 1, p))
+        fraction = _fraction(k, n - k + 1, p)
+        return leading - log(k) + log(fraction), k / (fraction * (1 - p))
     below = leading - log(n - k + 1) + log(_fraction(n - k + 1, k, 1 - p))
-    return log1p(-exp(below)) if below < 0 else -inf
+    above = log1p(-exp(below)) if below < 0 else -inf
+    return above, exp(leading - log_q - above) if above > -inf else inf
 
 
 def _fraction(a: float, b: float, x: float) -> float:
@@ -50,13 +62,18 @@ def _fraction(a: float, b: float, x: float) -> float:
 
 
 def lower_rate(n: int, k: int, log_level: float) -> float:
-    """Return the Clopper-Pearson lower bound of a rate: the p at which k or more of n have just this probability."""
-    if k <= 0:
+    """Return the Clopper-Pearson lower bound of a rate: the p at which k or more of n have just this probability.
+
+    By Newton's method. The log tail is concave in ln p (the density of a beta variable's logarithm is log-concave), so
+    every step ends below the root: wherever it is stopped, the bound is valid.
+    """
+    if k <= 0 or log_level == -inf:
         return 0.0
-    low, high = 0.0, k / n
-    for _ in range(200):
-        if high - low <= 1e-12 * high:
+    log_rate = log(k / n)
+    for step in range(200):
+        tail, growth = _tail(n, k, exp(log_rate))
+        ahead = (log_level - rounding(n) - tail) / growth if growth else -inf
+        if step and 0 <= ahead <= _PRECISE_ENOUGH:
             break
-        middle = (low + high) / 2
-        low, high = (middle, high) if log_tail(n, k, middle) <= log_level else (low, middle)
-    return low
+        log_rate += ahead if ahead > -inf else -1.0
+    return exp(log_rate)
