@@ -4,6 +4,7 @@ Lists, pandas and polars series, masked arrays and arrays of objects all come in
 numbers; what is missing stays visibly missing (None or NaN in an array of objects) and never turns into a label.
 """
 
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,6 +12,9 @@ import numpy.typing as npt
 
 Array: TypeAlias = npt.NDArray[Any]
 Mask: TypeAlias = npt.NDArray[np.bool_]
+
+MOST_WORDS = 300
+"""A message shows at most so many characters of what a stranger handed over."""
 
 _NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
 
@@ -61,5 +65,14 @@ def is_missing(array: Array) -> Mask:
 
 
 def plain(value: Any) -> Any:
-    """Return a numpy scalar as the Python value that a message should show."""
+    """Return a numpy scalar as the Python value that it holds."""
     return value.item() if isinstance(value, np.generic) else value
+
+
+def shown(value: Any, write: Callable[[Any], str] = repr) -> str:
+    """Return a stranger's value as a message shows it: in few words, and without trusting it to have any."""
+    try:
+        words = write(plain(value)).strip()
+    except Exception:
+        return f"a {type(value).__name__} without words"
+    return words if len(words) <= MOST_WORDS else f"{words[:MOST_WORDS]}..."

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from biasbounty import losses
+from biasbounty.arrays import shown
 from biasbounty.core.answers import require_function
 from biasbounty.core.anytime import Anytime
 from biasbounty.core.checkers import Checker, Examination
@@ -257,14 +258,17 @@ class Bounty:
             raise BountyStoppedError(f"{stopped}; open a new bounty on a fresh holdout to go on")
 
     def _score(self, certificate: Certificate) -> Scored:
-        """Score on public rows first; what fails on the holdout alone is scored as a group of no rows."""
+        """Score on public rows first; what fails on the holdout alone, in any way, is scored as a group of no rows.
+
+        Without public rows the organizer is alone with the holdout, and is told what went wrong.
+        """
         public = self._judge.outlook.score(certificate)
+        if self._public is None:
+            return Scored(self._holdout.score(certificate), public)
         try:
             return Scored(self._holdout.score(certificate), public)
-        except SubmissionError as error:
-            if self._public is None:
-                raise
-            return Scored(self._holdout.score(replace(certificate, group=_nobody)), public, str(error))
+        except Exception as error:
+            return Scored(self._holdout.score(replace(certificate, group=_nobody)), public, shown(error, str))
 
     def _decide(self, certificate: Certificate, scored: Scored) -> Verdict:
         """Judge a scored submission, under the lock; once the holdout has its round, only an assignment is left."""

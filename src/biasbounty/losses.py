@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from biasbounty.arrays import Array, as_text, is_missing, is_number, is_text, plain
+from biasbounty.arrays import Array, as_text, is_missing, is_number, is_text, shown
 from biasbounty.errors import HoldoutError, LossError, SettingsError
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -56,7 +56,7 @@ class Loss(ABC):
         raise LossError(
             f"{self.name} is outside its range at row {bad if rows is None else rows[bad]}: "
             f"expected {'0 or 1' if self.zero_one else 'a value in [0, 1]'}, got {values[bad].item()!r} for the answer "
-            f"{plain(predictions[bad])!r} where the label is {plain(labels[bad])!r}"
+            f"{shown(predictions[bad])} where the label is {shown(labels[bad])}"
         )
 
     def __repr__(self) -> str:
@@ -170,7 +170,7 @@ class CostMatrix(Loss):
             bad = int(np.argmax(unknown))
             raise LossError(
                 f"cost_matrix has an answer of no class at row {bad if rows is None else rows[bad]}: "
-                f"expected one of {self.classes.tolist()}, got {plain(predictions[bad])!r}"
+                f"expected one of {self.classes.tolist()}, got {shown(predictions[bad])}"
             )
         super()._check_values(values, predictions, labels, rows)
 
@@ -198,7 +198,7 @@ def _refuse(labels: Array, bad: npt.NDArray[np.bool_], problem: str, expected: s
     if bad.any():
         row, count = int(np.argmax(bad)), int(bad.sum())
         more = f" (and {count - 1:,} more)" if count > 1 else ""
-        raise HoldoutError(f"{problem}: expected {expected}, got {plain(labels[row])!r} at row {row}{more}; {advice}")
+        raise HoldoutError(f"{problem}: expected {expected}, got {shown(labels[row])} at row {row}{more}; {advice}")
 
 
 absolute = Absolute

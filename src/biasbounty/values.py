@@ -48,7 +48,7 @@ class Verdict:
     """Number of the round that is current after this submission."""
     repairs: tuple[Repair, ...] = ()
     payout: int = 0
-    """Integer cents; 0 until payouts exist."""
+    """Integer cents; 0 where there is no pot."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from biasbounty.arrays import Array, Mask, as_array, as_text, is_missing, is_number, is_text, plain
+from biasbounty.arrays import Array, Mask, as_array, as_text, is_missing, is_number, is_text, shown
 from biasbounty.core.rows import Ids, Rows
 from biasbounty.errors import BiasBountyError, GroupError, ModelError
 from biasbounty.values import RowFunction
@@ -40,7 +40,7 @@ def _ask(function: RowFunction, rows: Rows, kind: type[BiasBountyError], who: st
     try:
         answers = ask(function, rows.shielded())
     except Exception as error:
-        words = f"{type(error).__name__}: {str(error).strip()}"
+        words = f"{type(error).__name__}: {shown(error, str)}"
         raise kind(f"{who} failed on {len(rows)} rows: expected answers, got {words}") from error
     if answers.shape != (len(rows),):
         raise kind(
@@ -63,7 +63,7 @@ def mask_of(group: RowFunction, rows: Rows, who: str = "group") -> Mask:
         row = int(np.argmin(good))
         raise GroupError(
             f"{who} has a value that is no membership: expected True, False, 0 or 1, "
-            f"got {plain(answers[row])!r} at row {row}"
+            f"got {shown(answers[row])} at row {row}"
         )
     return answers.astype(np.bool_)
 
@@ -95,7 +95,7 @@ class LabelType:
             row = int(np.argmax(changed))
             raise ModelError(
                 f"{who} has an answer that is no label: expected a value of the initial model's type {self}, "
-                f"got {plain(answers[row])!r} at row {row if ids is None else ids[row]}"
+                f"got {shown(answers[row])} at row {row if ids is None else ids[row]}"
             )
         return cast
 

@@ -43,7 +43,14 @@ class Anytime:
         """What every accepted contribution surely exceeds."""
         return self.epsilon / 2
 
-    def begin(self, size: int, *, repairs: bool, zero_one: bool, public: bool = False) -> Examination:  # noqa: ARG002
+    def begin(
+        self,
+        size: int,
+        *,
+        repairs: bool,  # noqa: ARG002
+        zero_one: bool,
+        public: bool = False,
+    ) -> "AnytimeExamination":
         """Set to work; any holdout will do, and a larger one sees smaller contributions."""
         code = Mixture(Binomial(), Predictive()) if public else Binomial()
         return AnytimeExamination(self, size, zero_one, code)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from biasbounty.arrays import Array, as_array, plain
+from biasbounty.arrays import Array, as_array, shown
 from biasbounty.core import columns
 from biasbounty.core.answers import LabelType, answers_of, mask_of
 from biasbounty.core.columns import Column
@@ -137,7 +137,7 @@ class LocalHoldout:
             row = int(np.argmax(changed))
             raise HoldoutError(
                 f"labels do not fit the initial model's answers: expected values of its type {labels}, "
-                f"got {plain(self._y[row])!r} at row {row}; let the initial model answer in the type of the labels"
+                f"got {shown(self._y[row])} at row {row}; let the initial model answer in the type of the labels"
             )
         return truth
 
@@ -182,8 +182,8 @@ class LocalHoldout:
         if not same.all():
             at = int(np.argmin(same))
             raise ModelError(
-                f"model depends on more than its row: expected {plain(answers[some[at]])!r} for row {ids[some[at]]} "
-                f"again, got {plain(again[at])!r} when it was asked among other rows; use nothing of the batch and no "
+                f"model depends on more than its row: expected {shown(answers[some[at]])} for row {ids[some[at]]} "
+                f"again, got {shown(again[at])} when it was asked among other rows; use nothing of the batch and no "
                 "chance"
             )
 

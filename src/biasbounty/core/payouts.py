@@ -1,13 +1,17 @@
 """Payouts: what an accepted submission earns, in whole cents (docs/guarantees/payouts.md).
 
 Its contribution on the holdout is rounded down to a published grid, paid at a published rate, and never more than what
-remains in the pot. The grid is the multiples of one step: then parts that are all accepted earn no more together than
-the whole would (rounding down to any other grid can be gained on by splitting). With a rate of at most the pot, all
-payouts together are at most the pot times the fall of holdout risk. The grid level is an answer, and charged as one.
+remains in the pot. The grid is the multiples of one step: then, without repairs, parts that are all accepted earn no
+more together than the whole would (a grid on which two marks add up to none can be gained on by splitting). With a rate
+of at most the pot, all payouts together are at most the pot times the fall of holdout risk. The level is an answer, and
+charged as one.
 """
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
+
+import numpy as np
 
 from biasbounty.arrays import is_number
 from biasbounty.errors import SettingsError
@@ -33,9 +37,9 @@ class Payouts:
     def __post_init__(self) -> None:
         if isinstance(self.pot, bool) or not isinstance(self.pot, int) or self.pot < 0:
             raise SettingsError(f"pot is out of range: expected whole cents from 0, got {self.pot!r}")
-        if not (is_number(self.step) and 1e-6 <= self.step <= 1):
+        if not (_is_figure(self.step) and 1e-6 <= self.step <= 1):
             raise SettingsError(f"grid is out of range: expected a step from 0.000001 to 1, got {self.step!r}")
-        if self.rate is not None and not (is_number(self.rate) and 0 <= self.rate < float("inf")):
+        if self.rate is not None and not (_is_figure(self.rate) and 0 <= self.rate < float("inf")):
             raise SettingsError(f"rate is out of range: expected cents from 0, got {self.rate!r}")
 
     @property
@@ -50,13 +54,18 @@ class Payouts:
         return int(Fraction(evidence.total) / (evidence.n * evidence.scale) / _exactly(self.step))
 
     def nearest_level(self, contribution: float) -> int:
-        """Return the level of a contribution that is public."""
-        return min(max(int(contribution / self.step), 0), self.levels - 1)
+        """Return the level of a contribution that is public; at a multiple of the step, that multiple."""
+        return min(max(int(_exactly(contribution) / _exactly(self.step)), 0), self.levels - 1)
 
     def cents(self, level: int, paid: int) -> int:
         """Return what a level earns after so much was paid before."""
         rate = self.pot if self.rate is None else _exactly(self.rate)
         return min(int(level * _exactly(self.step) * rate), self.pot - paid)
+
+
+def _is_figure(value: Any) -> bool:
+    """Say whether this is a real number, and no truth value."""
+    return is_number(value) and not isinstance(value, (bool, np.bool_))
 
 
 def _exactly(number: float) -> Fraction:

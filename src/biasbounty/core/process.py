@@ -44,7 +44,8 @@ class Outcome:
     """The logarithm of the level at which it was tested."""
     log_bound_level: float | None = None
     """The logarithm of the level of its upper bound (P6), if it was rejected."""
-    failure: str | None = None
+    failure: str | None = field(default=None, compare=False)
+    """Why it could not be scored on the holdout, if it could not; a stranger's words, so no two need be alike."""
 
 
 @dataclass(frozen=True)

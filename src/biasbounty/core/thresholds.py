@@ -13,7 +13,7 @@ from biasbounty.core.checkers import NO_GUARANTEE, Examination, Posed
 from biasbounty.core.transcript import Question
 from biasbounty.errors import HoldoutTooSmallError, SettingsError
 from biasbounty.statistics import Evidence
-from biasbounty.statistics.sizes import rows_for_paper
+from biasbounty.statistics.sizes import epsilon_for_paper, rows_for_paper
 from biasbounty.statistics.surprise import Response
 
 
@@ -142,15 +142,7 @@ class Paper:
 
     def supported_epsilon(self, size: int, *, repairs: bool = True) -> float | None:
         """Return the smallest epsilon that so many rows support (rounded up to 4 digits), or None."""
-        digits = 10_000
-        low, high = 0, digits
-        if replace(self, epsilon=1.0).rows_needed(repairs=repairs) > size:
-            return None
-        while high - low > 1:
-            middle = (low + high) // 2
-            enough = replace(self, epsilon=middle / digits).rows_needed(repairs=repairs) <= size
-            low, high = (low, middle) if enough else (middle, high)
-        return high / digits
+        return epsilon_for_paper(size, self.delta, self.submissions, repairs=repairs)
 
     def begin(self, size: int, *, repairs: bool, zero_one: bool, public: bool = False) -> Examination:  # noqa: ARG002
         """Set to work on a holdout that is large enough, or that was allowed to be too small."""

@@ -1,0 +1,1 @@
+"""Claims about chance: seeded, and judged with a binomial bound."""
