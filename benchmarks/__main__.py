@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks import judging, memory, prediction
+from benchmarks import guarantees, judging, memory, prediction
 from benchmarks.measure import Figure, machine
 
 PARTS: dict[str, Callable[[], Iterator[Figure]]] = {
     "judging": judging.figures,
     "prediction": prediction.figures,
     "memory": memory.figures,
+    "guarantees": guarantees.figures,
 }
 
 

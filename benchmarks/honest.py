@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from benchmarks.unsound import Uncharged
 from biasbounty.core.anytime import Anytime, AnytimeExamination
 from biasbounty.core.transcript import Question
 from biasbounty.statistics import Evidence
@@ -23,6 +24,8 @@ CODES: dict[str, Code] = {
     "predictive": Predictive(),
     "mixture": Mixture(Binomial(), Predictive()),
 }
+FRESH = Uncharged()
+"""Not a code: what fresh holdouts for all submissions would allow."""
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,14 @@
 """Anytime with one of its rules left out: never to be used, only to show what each rule is there for."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from math import log
 
 from biasbounty.core.anytime import Anytime, AnytimeExamination
 from biasbounty.core.checkers import Examination, Posed
 from biasbounty.core.transcript import Question
 from biasbounty.statistics import Evidence
 from biasbounty.statistics.bounds import passes
-from biasbounty.statistics.surprise import Asked, Code, Response
+from biasbounty.statistics.surprise import Asked, Binomial, Code, Response
 
 
 @dataclass(frozen=True)
@@ -73,3 +74,36 @@ class WithoutRepairRule(Anytime):
         """Set to work and let repairs be free."""
         sound = super().begin(size, repairs=repairs, zero_one=zero_one, public=public)
         return FreeRepairs(sound.settings, sound.size, sound.zero_one, sound.code)
+
+
+@dataclass(frozen=True)
+class Uncharged(Code):
+    """A code that charges nothing at all: what a fresh holdout for each question would allow, at the same shares."""
+
+    def log_yes(self, asked: Asked) -> float:  # noqa: ARG002
+        """Charge nothing."""
+        return 0.0
+
+    def log_no(self, asked: Asked) -> float:  # noqa: ARG002
+        """Charge nothing."""
+        return 0.0
+
+    def log_alternative(self, asked: Asked, alternative: int) -> float:  # noqa: ARG002
+        """Charge nothing, and divide a repair step's level evenly."""
+        return -log(asked.alternatives) if asked.kind == "repair" else 0.0
+
+    def after(self, asked: Asked, response: Response) -> "Uncharged":  # noqa: ARG002
+        """Stay as it is."""
+        return self
+
+
+@dataclass(frozen=True)
+class Coded(Anytime):
+    """Anytime under a code of one's choice."""
+
+    code: Code = field(default_factory=Binomial)
+
+    def begin(self, size: int, *, repairs: bool, zero_one: bool, public: bool = False) -> AnytimeExamination:
+        """Set to work under the code."""
+        examination = super().begin(size, repairs=repairs, zero_one=zero_one, public=public)
+        return replace(examination, code=self.code)

@@ -10,7 +10,7 @@ reach the judge after their scoring; that order is the one recorded and replayed
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,14 +19,15 @@ from biasbounty import losses
 from biasbounty.arrays import shown
 from biasbounty.core.answers import require_function
 from biasbounty.core.anytime import Anytime
-from biasbounty.core.checkers import Checker, Examination
-from biasbounty.core.decision_list import Node, PointerDecisionList, RepairNode, UpdateNode
+from biasbounty.core.checkers import Checker
+from biasbounty.core.decision_list import PointerDecisionList
 from biasbounty.core.holdout import Holdout
 from biasbounty.core.local_holdout import LocalHoldout
 from biasbounty.core.opened import Opened, find_upper_bound
 from biasbounty.core.outlook import PublicRows, Unknown
 from biasbounty.core.payouts import DEFAULT_STEP, Payouts
 from biasbounty.core.process import Judge, Outcome, Scored
+from biasbounty.core.record import Record
 from biasbounty.core.transcript import verdict_of
 from biasbounty.errors import (
     BountyStoppedError,
@@ -39,25 +40,11 @@ from biasbounty.errors import (
 )
 from biasbounty.losses import Loss
 from biasbounty.statistics import Evidence
+from biasbounty.statistics.bounds import upper_bound
 from biasbounty.values import Certificate, Repair, Round, RowFunction, Verdict
 
 MOST_WORDS = 500
 """How many characters a hunter's name or note may have."""
-
-
-@dataclass(frozen=True)
-class _Record:
-    """Everything so far, replaced whole after each judgement, so that readers never see half of one."""
-
-    certificates: tuple[Certificate, ...]
-    outcomes: tuple[Outcome, ...]
-    transcript: tuple[Verdict, ...]
-    rounds: tuple[Round, ...]
-    protected: tuple[Certificate, ...]
-    model: PointerDecisionList
-    examination: Examination
-    paid: int = 0
-    closed: bool = False
 
 
 class Bounty:
@@ -109,7 +96,7 @@ class Bounty:
         self._holdout.open(model, self.loss, outlook.rows.labels if isinstance(outlook, PublicRows) else None)
         self._judge = Judge(self._holdout, outlook, self.payouts, repairs)
         initial = PointerDecisionList(model, labels=self._holdout.labels)
-        self._record = _Record((), (), (), (Round(0, 0),), (), initial, examination)
+        self._record = Record(initial, examination)
         self._judging = threading.Lock()
 
     def __repr__(self) -> str:
@@ -168,6 +155,22 @@ class Bounty:
         zero_one = self.loss.zero_one
         return tuple(find_upper_bound(outcome, zero_one=zero_one) for outcome in self._record.outcomes)
 
+    def find_regression_bound(self, group: int, earlier: int) -> float | None:
+        """For the organizer: what overall risk would fall by, at most, were a protected group sent back to a round (P6).
+
+        So much worse, and no more, can the newest round truly be for the group. None where the checker promises no
+        bounds, and without repairs.
+        """
+        record = self._record
+        self._require_protected(group)
+        self._require_round(earlier, record.newest - 1)
+        accepted = [outcome for outcome in record.outcomes if outcome.accepted]
+        level = accepted[-1].log_bound_level
+        if level is None:
+            return None
+        evidence = self._holdout.published_evidence(record.newest, Repair(group, earlier))
+        return upper_bound(evidence, level, zero_one=self.loss.zero_one)
+
     @property
     def paid(self) -> int:
         """What was paid so far, in cents."""
@@ -221,14 +224,23 @@ class Bounty:
 
     def risk(self, round: int | None = None, group: int | None = None) -> float:
         """For the organizer: a round's holdout risk (the newest if None), overall or on a protected group."""
-        newest, groups = len(self._record.rounds) - 1, len(self._record.protected)
-        if round is not None and not 0 <= round <= newest:
+        newest = self._record.newest
+        if round is not None:
+            self._require_round(round, newest)
+        if group is not None:
+            self._require_protected(group)
+        return self._holdout.risk(newest if round is None else round, group)
+
+    def _require_round(self, round: int, newest: int) -> None:
+        if not 0 <= round <= newest:
             raise SettingsError(f"round does not exist: expected a number from 0 to {newest}, got {round}")
-        if group is not None and not 0 <= group < groups:
+
+    def _require_protected(self, group: int) -> None:
+        groups = len(self._record.protected)
+        if not 0 <= group < groups:
             raise SettingsError(
                 f"group does not exist: expected the index of one of {groups} protected groups, got {group}"
             )
-        return self._holdout.risk(newest if round is None else round, group)
 
     def submit(self, group: RowFunction, model: RowFunction, *, hunter: str | None = None, note: str = "") -> Verdict:
         """Judge the claim that the model does better than the newest round on the group.
@@ -280,18 +292,9 @@ class Bounty:
                 "again"
             )
         decision = self._judge.decide(record.examination, scored)
-        verdict = verdict_of(decision.answers, len(record.rounds) - 1, self.payouts, record.paid)
-        record = replace(
-            record,
-            certificates=(*record.certificates, certificate),
-            outcomes=(*record.outcomes, decision.outcome),
-            transcript=(*record.transcript, verdict),
-            examination=decision.examination,
-            paid=record.paid + verdict.payout,
-        )
-        if verdict.accepted:
-            record = _published(record, certificate, verdict.repairs)
-            self._judge.append(decision)
+        verdict = verdict_of(decision.answers, record.newest, self.payouts, record.paid)
+        record = record.after(certificate, decision, verdict)
+        self._judge.append(decision)
         self._record = record
         return verdict
 
@@ -333,7 +336,7 @@ class Bounty:
 
     def _risks(self, round: int | None = None) -> list[float]:
         """Return the risks of a round: overall, and on each group protected by then."""
-        number = len(self.rounds) - 1 if round is None else round
+        number = self._record.newest if round is None else round
         return [self.risk(number), *(self.risk(number, group) for group in range(number))]
 
 
@@ -342,22 +345,6 @@ def _expect_same(where: str, recorded: object, replayed: object) -> None:
         raise ReplayError(
             f"replay differs {where}: expected {recorded}, got {replayed}; a group or model does not answer as it did"
         )
-
-
-def _published(record: _Record, certificate: Certificate, repairs: tuple[Repair, ...]) -> _Record:
-    """Return the record with one more round."""
-    protected = (*record.protected, certificate)
-    nodes: tuple[Node, ...] = (
-        UpdateNode(certificate.group, certificate.model, certificate.hunter, certificate.note),
-        *(_repair_node(protected[repair.group], repair.pointer) for repair in repairs),
-    )
-    model = record.model.extended(nodes)
-    newest = Round(len(record.rounds), len(model), certificate.hunter, certificate.note, repairs)
-    return replace(record, rounds=(*record.rounds, newest), protected=protected, model=model)
-
-
-def _repair_node(protected: Certificate, pointer: int) -> RepairNode:
-    return RepairNode(protected.group, pointer, protected.hunter, protected.note)
 
 
 def _nobody(X: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:

@@ -272,6 +272,32 @@ def test_p6_the_share_of_runs_with_a_wrong_upper_bound_is_at_most_its_delta() ->
     assert binomtest(missed, runs, 0.3, alternative="greater").pvalue > 1e-4
 
 
+def test_p6_a_pair_that_was_left_unrepaired_has_an_upper_bound_too() -> None:
+    rng, n = np.random.default_rng(3), 2000
+    labels, rows = rng.integers(0, 2, n), np.arange(n)
+    better = rows < n // 2
+    worse = better & (rows % 100 == 0)  # too few for a repair to be sure of
+    wrong = _lookup(1 - labels)
+    for repairs in (True, False):
+        bounty = bb.Bounty(wrong, rows[:, None], labels, checker=bb.Anytime(0.0, 0.05), repairs=repairs)
+        bounty.submit(_lookup(better), _lookup(labels))
+        second = np.where(worse, 1 - labels, labels)
+        assert bounty.submit(_lookup(np.ones(n, bool)), _lookup(second)).repairs == ()
+        if not repairs:
+            assert bounty.find_regression_bound(0, 1) is None
+            continue
+        level = bounty.outcomes[-1].log_bound_level
+        assert level is not None
+        lost = int(worse.sum())
+        assert bounty.find_regression_bound(0, 1) == upper_bound(bb.Evidence(n, lost, lost), level, zero_one=True)
+        assert lost / n < (bounty.find_regression_bound(0, 1) or 0) < 0.05
+        assert (bounty.find_regression_bound(0, 0) or 0) < 0
+        with pytest.raises(SettingsError, match="group does not exist"):
+            bounty.find_regression_bound(2, 0)
+        with pytest.raises(SettingsError, match="round does not exist: expected a number from 0 to 1, got 2"):
+            bounty.find_regression_bound(0, 2)
+
+
 def test_the_guaranteed_resolution_is_the_largest_bound_that_refused_evidence_can_have() -> None:
     n = 40
     examination = bb.Anytime(0.1, 0.2).begin(n, repairs=True, zero_one=True)

@@ -7,34 +7,18 @@ runs them twenty times as long.
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from functools import partial
-from itertools import repeat
 from multiprocessing import get_context
 
 import pytest
 from scipy.stats import binomtest
 
-import biasbounty as bb
-from benchmarks.arena import Arena, Run
+from benchmarks.arena import Arena
 from benchmarks.attackers import ATTACKERS, Attacker, crasher, payout_reader, provoker
-from benchmarks.populations import Population, census, noise
+from benchmarks.attacks import DELTA, POT, SOUND, attack
+from benchmarks.populations import census, noise
 from benchmarks.unsound import WithoutPayoutCharge, WithoutRepairRule
 
 RUNS, SUBMISSIONS = 200, 500
-DELTA = 0.05
-SOUND = bb.Anytime(epsilon=0.0, delta=DELTA)
-"""At epsilon = 0 whatever is no better at all is all that is null: nothing is further from it than it must be."""
-POT, GRID = 10**9, 1e-4
-
-
-def _population(data: str, attacker: str) -> Population:
-    if data == "census":
-        return census(20_000)
-    return noise(1_000, fixes=15, fixed_rows=200) if attacker == "payout reader" else noise()
-
-
-def _run(arena: Arena, attacker: Attacker, submissions: int, seed: int) -> Run:
-    """Run with public rows if the seed is odd, and without if it is even: both codes are attacked."""
-    return replace(arena, public=arena.public or seed % 2 == 1).run(attacker, submissions, seed)
 
 
 @pytest.fixture(scope="module")
@@ -48,9 +32,8 @@ def pool() -> ProcessPoolExecutor:
 def test_under_anytime_the_share_of_runs_with_any_false_acceptance_is_at_most_delta(
     pool: ProcessPoolExecutor, attacker: str, data: str
 ) -> None:
-    arena = Arena(_population(data, attacker), SOUND, pot=POT, grid=GRID)
-    seeds = range(RUNS)
-    runs = list(pool.map(_run, repeat(arena), repeat(ATTACKERS[attacker]), repeat(SUBMISSIONS), seeds, chunksize=10))
+    job = partial(attack, data, attacker, "Anytime", SUBMISSIONS)
+    runs = list(pool.map(job, range(RUNS), chunksize=10))
     false = sum(run.false > 0 for run in runs)
     assert binomtest(false, RUNS, DELTA, alternative="greater").pvalue > 1e-3, false
 
@@ -84,8 +67,7 @@ def test_were_failures_on_the_holdout_told_whoever_is_in_it_could_be_found_out(p
 
 
 def test_plain_is_led_astray_by_every_attack_that_anytime_withstands(pool: ProcessPoolExecutor) -> None:
-    for name, attacker in ATTACKERS.items():
-        arena = Arena(_population("noise", name), bb.Plain(), repairs=False, pot=POT, grid=GRID)
-        runs = list(pool.map(partial(Arena.run, arena, attacker, SUBMISSIONS), range(20)))
+    for name in ATTACKERS:
+        runs = list(pool.map(partial(attack, "noise", name, "Plain", SUBMISSIONS), range(20)))
         assert min(run.false for run in runs) > 0
         assert sum(run.true_risk - run.holdout_risk for run in runs) / len(runs) > 0.01

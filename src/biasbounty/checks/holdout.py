@@ -105,6 +105,11 @@ def _verify_round(
 def _verify_published(holdout: Holdout, rows: _Rows) -> None:
     expect("rounds counts the published rounds", len(rows.rounds), holdout.rounds)
     expect("groups counts the protected groups", len(rows.masks), holdout.groups)
+    if rows.masks:
+        group, earlier, later = len(rows.masks) - 1, 0, len(rows.rounds) - 1
+        expected = rows.evidence(rows.masks[group], rows.rounds[later], rows.rounds[earlier])
+        got = holdout.published_evidence(later, Repair(group, earlier))
+        expect("evidence between published rounds is exact", expected, got)
     for number, losses_ in enumerate(rows.rounds):
         expect("risk is the mean loss", int(losses_.sum()) / (holdout.size * rows.scale), holdout.risk(number))
         for group, mask in enumerate(rows.masks):

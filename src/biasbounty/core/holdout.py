@@ -53,6 +53,9 @@ class Holdout(Protocol):
     def evidence(self, handle: Handle, round: int) -> Evidence:
         """Return the evidence that the scored submission certifies against a round."""
 
+    def published_evidence(self, round: int, repair: Repair) -> Evidence:
+        """Return the evidence that (group, round) of the repair certifies against a published round."""
+
     def candidate(self, handle: Handle) -> Candidate:
         """Return the newest round with the submission put in front, its group among the protected ones."""
 

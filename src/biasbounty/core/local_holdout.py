@@ -206,6 +206,11 @@ class LocalHoldout:
         """Return the evidence of a scored submission against a round."""
         return self._evidence(handle.mask, self._published.losses[round], handle.losses)
 
+    def published_evidence(self, round: int, repair: Repair) -> Evidence:
+        """Return the evidence of a repair against a published round."""
+        published = self._published
+        return self._evidence(published.masks[repair.group], published.losses[round], published.losses[repair.pointer])
+
     def _evidence(self, mask: Column, before: Column, after: Column) -> Evidence:
         return Evidence(self.size, *columns.moments(mask, before, after), self.scale)
 

@@ -43,7 +43,7 @@ class Outcome:
     log_level: float | None = None
     """The logarithm of the level at which it was tested."""
     log_bound_level: float | None = None
-    """The logarithm of the level of its upper bound (P6), if it was rejected."""
+    """The logarithm of the level of its upper bound (P6): of a rejected submission, or of each pair left unrepaired."""
     failure: str | None = field(default=None, compare=False)
     """Why it could not be scored on the holdout, if it could not; a stranger's words, so no two need be alike."""
 
@@ -72,6 +72,8 @@ class Draft:
     answers: tuple[Answer, ...]
     evidence: tuple[Evidence, ...]
     """For the submission, then for each repair."""
+    log_bound_level: float | None = None
+    """The logarithm of the level of an upper bound for each pair, once no pair is left to repair."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,8 @@ class Judge:
                 (evidence,),
             )
         )
-        outcome = Outcome(True, evidence, repairs_of(draft.answers, newest), draft.evidence[1:], posed.log_level)
+        repairs = repairs_of(draft.answers, newest)
+        outcome = Outcome(True, evidence, repairs, draft.evidence[1:], posed.log_level, draft.log_bound_level)
         return Decision(draft.answers, outcome, draft.examination, draft.candidate, draft.public_candidate)
 
     def _repaired(self, draft: Draft) -> Draft:
@@ -129,7 +132,12 @@ class Judge:
                 )
             if evidence.contribution < draft.examination.floor:
                 break  # the others are smaller still
-        return replace(draft, examination=posed.after(None), answers=(*draft.answers, Answer.to(question, None)))
+        return replace(
+            draft,
+            examination=posed.after(None),
+            answers=(*draft.answers, Answer.to(question, None)),
+            log_bound_level=posed.log_bound_level,
+        )
 
     @property
     def rounds(self) -> set[int]:
