@@ -23,6 +23,7 @@ from biasbounty.core.thresholds import Paper, Plain
 from biasbounty.core.transcript import Question
 from biasbounty.errors import BiasBountyError, BountyStoppedError, SubmissionError
 from biasbounty.statistics import Evidence
+from biasbounty.statistics.planning import Plan, plan
 from biasbounty.values import Certificate, Repair, Round, Verdict
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "Paper",
     "Payouts",
     "Plain",
+    "Plan",
     "PointerDecisionList",
     "Posed",
     "Question",
@@ -54,4 +56,5 @@ __all__ = [
     "__version__",
     "errors",
     "losses",
+    "plan",
 ]

@@ -156,7 +156,7 @@ class Bounty:
         return tuple(find_upper_bound(outcome, zero_one=zero_one) for outcome in self._record.outcomes)
 
     def find_regression_bound(self, group: int, earlier: int) -> float | None:
-        """For the organizer: what overall risk would fall by, at most, were a protected group sent back to a round (P6).
+        """For the organizer: what overall risk would fall by, at most, were a group sent back to an earlier round (P6).
 
         So much worse, and no more, can the newest round truly be for the group. None where the checker promises no
         bounds, and without repairs.

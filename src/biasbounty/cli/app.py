@@ -4,6 +4,7 @@ import typer
 
 from biasbounty._version import __version__
 from biasbounty.cli.demo import demo
+from biasbounty.cli.plan import plan
 
 app = typer.Typer(
     name="biasbounty",
@@ -30,3 +31,4 @@ def _root(
 
 
 app.command()(demo)
+app.command()(plan)

@@ -1,16 +1,34 @@
 """Charts, as Altair objects: the same in a notebook, on a page and in a report. Needs the extra `report`."""
 
-from typing import Any
+from collections.abc import Callable
+from math import log
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from biasbounty.errors import MissingExtraError
 from biasbounty.reporting.curves import Curve
+from biasbounty.statistics.numbers import digits
+from biasbounty.statistics.planning import Plan, Point
 
 PALETTE = (
     "#3b6fb6", "#d1622b", "#2e8b72", "#b0559a", "#8a6d1f", "#5b52b0", "#c23b55", "#4d8fac", "#6f8f2f", "#7a7a7a",
 )  # fmt: skip
 INK, QUIET = "#1a1a1a", "#5f6368"
+FIRST, LAST = "Anytime, first submission", "Anytime, last"
+RESOLUTIONS: dict[str, Callable[[Point], float | None]] = {
+    FIRST: lambda point: point.first,
+    LAST: lambda point: point.last,
+    "Paper": lambda point: point.paper,
+}
+"""The lines of the chart of resolution by rows."""
+ROOM = 0.29
+"""How much of the chart's width the name of a line takes."""
+_PLAIN_COUNT = (
+    "datum.value < 1e6 ? format(datum.value, ',') : datum.value < 1e9 ? format(datum.value / 1e6, ',') + ' million'"
+    " : format(datum.value / 1e9, ',') + ' billion'"
+)
+_Values: TypeAlias = list[dict[str, Any]]
 LABEL_GAP = 0.052
 """How far apart labels at the ends of lines are kept, as a fraction of the chart's height."""
 
@@ -51,14 +69,61 @@ def risk_by_round(curves: list[Curve], *, width: int = 640, height: int = 360) -
     return _styled((line + labels).properties(width=width, height=height))
 
 
+def resolution_by_rows(plan: Plan, *, width: int = 640, height: int = 360) -> Any:
+    """Draw what passes on the holdout by its rows (an Altair chart, both axes logarithmic), and the planned rows."""
+    alt = _altair()
+    points = plan.curve()
+    values = [value for line in RESOLUTIONS for value in _resolutions(line, points)]
+    contributions = [value["contribution"] for value in values]
+    low, high = 0.7 * min(contributions), min(1.0, 1.25 * max(contributions))
+    x = alt.X(
+        "rows:Q",
+        title="holdout rows",
+        scale=alt.Scale(type="log", domain=[points[0].rows, points[-1].rows], nice=False),
+        axis=alt.Axis(values=[10**power for power in range(10)], labelExpr=_PLAIN_COUNT),
+    )
+    y = alt.Y(
+        "contribution:Q",
+        title="smallest contribution that passes on the holdout",
+        scale=alt.Scale(type="log", domain=[low, high], nice=False),
+        axis=alt.Axis(values=_ticks(low, high), format="~g"),
+    )
+    color = alt.Color(
+        "name:N", legend=None, scale=alt.Scale(domain=list(RESOLUTIONS), range=[PALETTE[0], PALETTE[0], PALETTE[1]])
+    )
+    lines = (
+        alt.Chart(alt.Data(values=values))
+        .mark_line()
+        .encode(
+            x=x,
+            y=y,
+            color=color,
+            strokeWidth=alt.condition(f"datum.name == '{FIRST}'", alt.value(1.2), alt.value(2.2)),
+            tooltip=["name:N", alt.Tooltip("rows:Q", format=",d"), alt.Tooltip("contribution:Q", format=".4f")],
+        )
+    )
+    marks = [mark.encode(x=x, y=y, color=color) for mark in _marks(plan, points)]
+    return _styled(alt.layer(_rule(plan, x), lines, *marks).properties(width=width, height=height), right=20)
+
+
 def to_svg(chart: Any) -> str:
     """Render a chart as SVG, without a browser and without asking any other host."""
+    svg: str = _converter().vegalite_to_svg(chart.to_dict())
+    return svg
+
+
+def to_png(chart: Any) -> bytes:
+    """Render a chart as PNG, likewise, sharp enough for dense screens."""
+    png: bytes = _converter().vegalite_to_png(chart.to_dict(), scale=2)
+    return png
+
+
+def _converter() -> Any:
     try:
         import vl_convert
     except ImportError as error:
         raise MissingExtraError("charts need vl-convert: install biasbounty[report]") from error
-    svg: str = vl_convert.vegalite_to_svg(chart.to_dict())
-    return svg
+    return vl_convert
 
 
 def _altair() -> Any:
@@ -97,11 +162,67 @@ def _labels(curves: list[Curve], last: int, highest: float) -> list[dict[str, An
     ]
 
 
-def _styled(chart: Any) -> Any:
+def _resolutions(name: str, points: tuple[Point, ...]) -> _Values:
+    """Return what a line goes through: nothing where nothing passes."""
+    return [
+        {"name": name, "rows": point.rows, "contribution": value}
+        for point in points
+        if (value := RESOLUTIONS[name](point)) is not None
+    ]
+
+
+def _marks(plan: Plan, points: tuple[Point, ...]) -> list[Any]:
+    """Mark what passes at the planned rows, and name each line."""
+    alt = _altair()
+    marks = []
+    for name in RESOLUTIONS:
+        line = _resolutions(name, points)
+        here = [value for value in line if value["rows"] == plan.rows]
+        at, side = _room(name, here, line, left=log(plan.rows / points[0].rows) / log(points[-1].rows / points[0].rows))
+        named = [{**value, "words": _words(name, here, plan, apart=at != here)} for value in at]
+        marks += [alt.Chart(alt.Data(values=here)).mark_point(filled=True, size=45, opacity=1)] if here else []
+        marks += [alt.Chart(alt.Data(values=named)).mark_text(fontSize=11, **side).encode(text="words:N")]
+    return marks
+
+
+def _room(name: str, here: _Values, line: _Values, *, left: float) -> tuple[_Values, dict[str, Any]]:
+    """Find room for the name of a line: lines fall, so above and to the right; for the lowest, below and to the left.
+
+    A line that has not begun at the planned rows is named where it begins; the lowest at its end, if there is too
+    little room to the left of the planned rows.
+    """
+    if name != FIRST:
+        return here or line[:1], {"align": "left", "dx": 7, "dy": -9}
+    return here if left >= ROOM else line[-1:], {"align": "right", "dx": -7, "dy": 13}
+
+
+def _words(name: str, here: _Values, plan: Plan, *, apart: bool) -> str:
+    """Name a line, and say what passes at the planned rows, if anything does."""
+    if name == LAST:
+        name = f"Anytime, after {plan.submissions:,} submission{'s' * (plan.submissions > 1)}"
+    passing = "".join(f": {digits(value['contribution'], up=True)}" for value in here)
+    return f"{name}{passing} at {plan.rows:,} rows" if here and apart else f"{name}{passing}"
+
+
+def _rule(plan: Plan, x: Any) -> Any:
+    """Draw a rule at the planned rows, with their number above it."""
+    alt = _altair()
+    planned = alt.Chart(alt.Data(values=[{"rows": plan.rows, "words": f"{plan.rows:,} rows"}])).encode(x=x)
+    number = planned.mark_text(color=QUIET, baseline="bottom", fontSize=11).encode(y=alt.value(-5), text="words:N")
+    return planned.mark_rule(color=QUIET, strokeDash=[3, 3]) + number
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Return 1, 2 and 5 times each power of ten within the range."""
+    every = (digit / 10**power for power in range(10, -1, -1) for digit in (1, 2, 5))
+    return [tick for tick in every if low <= tick <= high]
+
+
+def _styled(chart: Any, right: int = 110) -> Any:
     return (
         chart.configure(
             font="system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif",
-            padding={"right": 110, "left": 5, "top": 5, "bottom": 5},
+            padding={"right": right, "left": 5, "top": 5, "bottom": 5},
         )
         .configure_view(stroke=None)
         .configure_axis(

@@ -6,7 +6,9 @@ of two at the same level is not valid.
 
 - zero-one, tau = 0: the exact sign test. Ties say nothing about the sign of E Z, so it is the sharpest there is.
 - zero-one, tau > 0: an exact binomial test at the largest chance of a win that the null allows, given a lower
-  confidence bound for the rate of disagreement: nine tenths of the level for the one, a tenth for the other.
+  confidence bound for the rate of disagreement (eight tenths of the level for the one, a tenth for the other); or, at
+  the last tenth, the bets below. The first is sharper at ordinary levels, the bets are at deep ones, where the rate of
+  disagreement is known poorly; either may pass, since their parts of the level add up to the whole.
 - zero-one, confidence bounds: a mixture of bets on wins, ties and losses (an e-value), inverted.
 - any other loss: the sums bound, a mixture of exp(lambda S - psi(lambda) Q) / (1 + lambda m)^n, which is an e-value
   because exp(lambda z - psi(lambda) z^2) <= 1 + lambda z for z >= -1, psi(lambda) = -ln(1 - lambda) - lambda.
@@ -14,7 +16,7 @@ of two at the same level is not valid.
 Whatever is not finite is a rejection.
 """
 
-from math import isnan, log, log1p, nan
+from math import isnan, log, nan
 
 import numpy as np
 import numpy.typing as npt
@@ -26,8 +28,9 @@ from biasbounty.statistics.tails import log_tail, lower_rate, rounding
 _FRACTIONS = 1 / (1 + np.exp(-np.linspace(-7.0, 4.0, 45)))
 """The bets of the mixtures, as fractions of the largest one allowed: fixed in advance, closer together where small."""
 _LOG_WEIGHT = -log(len(_FRACTIONS))
-_RATE_SHARE = 0.1
-"""The part of a level spent on the rate of disagreement."""
+_RATE_SHARE, _BETS_SHARE = 0.1, 0.1
+"""The parts of a level spent on the rate of disagreement, and on bets; the rest is for wins against losses."""
+_WINS_SHARE = 1 - _RATE_SHARE - _BETS_SHARE
 
 
 def passes(evidence: Evidence, tau: float, log_level: float, *, zero_one: bool) -> bool:
@@ -37,16 +40,23 @@ def passes(evidence: Evidence, tau: float, log_level: float, *, zero_one: bool) 
         return False
     if not zero_one:
         return log_e_value(evidence, tau, zero_one=False) >= -log_level
-    return _test_of_wins(evidence, tau, log_level)
+    if tau <= 0:
+        return _sign_test(evidence, log_level)
+    return _test_of_wins(evidence, tau, log_level) or log_e_value(evidence, tau, zero_one=True) >= -log_level - log(
+        _BETS_SHARE
+    )
+
+
+def _sign_test(evidence: Evidence, log_level: float) -> bool:
+    """Test wins against losses, evenly likely at most."""
+    wins, losses = _wins_and_losses(evidence)
+    return log_tail(wins + losses, wins, 0.5) <= log_level - rounding(evidence.n)
 
 
 def _test_of_wins(evidence: Evidence, tau: float, log_level: float) -> bool:
-    """Test wins against losses: evenly likely if tau = 0, else as uneven as the null allows at the lowest rate."""
+    """Test wins against losses, as uneven as the null allows at the lowest rate of disagreement."""
     wins, losses = _wins_and_losses(evidence)
-    differ, surely = wins + losses, log_level - rounding(evidence.n)
-    if tau <= 0:
-        return log_tail(differ, wins, 0.5) <= surely
-    for_wins = surely + log1p(-_RATE_SHARE)
+    differ, for_wins = wins + losses, log_level - rounding(evidence.n) + log(_WINS_SHARE)
     if log_tail(differ, wins, (1 + tau * evidence.n / differ) / 2) > for_wins:
         return False  # not even if the rate were the observed one, and the lower bound is below that
     rate = lower_rate(evidence.n, differ, log_level + log(_RATE_SHARE))

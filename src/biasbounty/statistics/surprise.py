@@ -11,6 +11,7 @@ at is `Asked`: public figures only. It has no way to any evidence of the holdout
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import exp, log, log1p
 from typing import Literal, TypeAlias
 
@@ -22,6 +23,12 @@ from biasbounty.statistics.forecast import chance
 Response: TypeAlias = int | None
 """The number of an alternative, or None for "no": a rejection, or the end of the repairs."""
 Kind: TypeAlias = Literal["submission", "repair"]
+
+
+SHIFTS = (0.0, 0.5, -0.5, 1.0, -1.0, 2.0, -2.0, 4.0, 8.0, 16.0)
+STRETCHES = (1.0, 1.5, 3.0, 0.7)
+CALIBRATIONS = tuple((shift, stretch) for shift in SHIFTS for stretch in STRETCHES)
+"""Ways in which public rows may be too hopeful (positive shift) or too sure (a stretch above 1): fixed in advance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +46,14 @@ class Asked:
     def chance(self) -> float:
         """The forecast of the chance that it is not "no"."""
         return 1.0 if self.standing is None else chance(self.standing)
+
+    @cached_property
+    def forecasts(self) -> list[float]:
+        """The forecast recalibrated in each way; a half where nothing is known, and never quite 0 or 1."""
+        if self.standing is None:
+            return [0.5] * len(CALIBRATIONS)
+        standing = self.standing
+        return [min(max(chance((standing - shift) / stretch), 1e-9), 1 - 1e-9) for shift, stretch in CALIBRATIONS]
 
     def rank(self, alternative: int) -> int:
         """Return how many alternatives are likelier."""
@@ -117,12 +132,6 @@ class Binomial(Code):
         return Binomial(self.tally.after(asked.kind, response is not None))
 
 
-SHIFTS = (0.0, 0.5, -0.5, 1.0, -1.0, 2.0, -2.0, 4.0, 8.0, 16.0)
-STRETCHES = (1.0, 1.5, 3.0, 0.7)
-CALIBRATIONS = tuple((shift, stretch) for shift in SHIFTS for stretch in STRETCHES)
-"""Ways in which public rows may be too hopeful (positive shift) or too sure (a stretch above 1): fixed in advance."""
-
-
 @dataclass(frozen=True)
 class Predictive(Code):
     """Foretelling: a Bayes mixture over ways to recalibrate the forecast, each weighed by how well it foretold so far.
@@ -136,7 +145,7 @@ class Predictive(Code):
 
     def _yes(self, asked: Asked) -> float:
         least = 1 / (2 * (self.asked + 1))
-        foretold = sum(w * p for w, p in zip(self.weights, _recalibrated(asked), strict=True))
+        foretold = sum(w * p for w, p in zip(self.weights, asked.forecasts, strict=True))
         return min(max(foretold, least), 1 - least)
 
     def log_yes(self, asked: Asked) -> float:
@@ -154,18 +163,10 @@ class Predictive(Code):
 
     def after(self, asked: Asked, response: Response) -> "Predictive":
         """Weigh each way to recalibrate by the probability it gave to the answer."""
-        chances = _recalibrated(asked)
+        chances = asked.forecasts
         weights = [w * (p if response is not None else 1 - p) for w, p in zip(self.weights, chances, strict=True)]
         total = sum(weights)
         return Predictive(tuple(w / total for w in weights), self.asked + 1)
-
-
-def _recalibrated(asked: Asked) -> list[float]:
-    """Return each way's forecast; a half where nothing is known, and never quite 0 or 1."""
-    if asked.standing is None:
-        return [0.5] * len(CALIBRATIONS)
-    standing = asked.standing
-    return [min(max(chance((standing - shift) / stretch), 1e-9), 1 - 1e-9) for shift, stretch in CALIBRATIONS]
 
 
 @dataclass(frozen=True)
