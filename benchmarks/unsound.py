@@ -8,7 +8,7 @@ from biasbounty.core.checkers import Examination, Posed
 from biasbounty.core.transcript import Question
 from biasbounty.statistics import Evidence
 from biasbounty.statistics.bounds import passes
-from biasbounty.statistics.surprise import Asked, Binomial, Code, Response
+from biasbounty.statistics.surprise import Asked, Binomial, Code, Kind, Response
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,10 @@ class FreeLevels(Code):
     def log_no(self, asked: Asked) -> float:
         """Say what the code says."""
         return self.code.log_no(asked)
+
+    def least_log_no(self, kind: Kind) -> float:
+        """Say what the code says."""
+        return self.code.least_log_no(kind)
 
     def log_alternative(self, asked: Asked, alternative: int) -> float:
         """Charge nothing for a payout level."""
@@ -85,6 +89,10 @@ class Uncharged(Code):
         return 0.0
 
     def log_no(self, asked: Asked) -> float:  # noqa: ARG002
+        """Charge nothing."""
+        return 0.0
+
+    def least_log_no(self, kind: Kind) -> float:  # noqa: ARG002
         """Charge nothing."""
         return 0.0
 

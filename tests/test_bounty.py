@@ -494,3 +494,37 @@ def test_verdicts_are_values() -> None:
     verdict = bb.Verdict(True, 3, (bb.Repair(0, 1),), 250)
     assert replace(verdict) == verdict
     assert hash(verdict) == hash(replace(verdict))
+
+
+class _AlwaysRight(str):
+    """Text that says it differs from nothing."""
+
+    __slots__ = ()
+    __hash__ = str.__hash__
+
+    def __ne__(self, other: object) -> bool:
+        return False
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+
+def test_an_answer_s_own_methods_are_never_asked_whether_it_is_right() -> None:
+    labels = np.array(["a", "b"] * 6, object)
+    bounty = bb.Bounty(_const("c"), X, labels, checker=bb.Plain())
+    liar = [_AlwaysRight("c")]
+    assert not bounty.submit(_below(N), lambda X: np.array(liar * len(X), object)).accepted
+
+
+def _no_loss_of_nothing(predictions: Any, labels: Any) -> Any:
+    if not len(labels):
+        raise ValueError("no rows")
+    return predictions != labels
+
+
+def test_a_group_that_is_empty_is_plainly_rejected_even_where_the_loss_takes_no_empty_arrays() -> None:
+    bounty = bb.Bounty(_const(0), X, Y, loss=_no_loss_of_nothing, public=(X + 100, Y), checker=bb.Plain())
+    assert bounty.submit(_below(-1), _const(1)) == bb.Verdict(accepted=False, round=0)
+    fails_on_the_holdout = bounty.submit(lambda X: X[:, 0] >= 0, lambda X: _raises_on_rows(X) if X[0] < 50 else X[:, 0])
+    assert fails_on_the_holdout == bb.Verdict(accepted=False, round=0)
+    assert bounty.outcomes[-1].failure is not None

@@ -28,7 +28,29 @@ def as_array(values: Any) -> Array:
     array = np.asarray(values, object) if isinstance(values, (list, tuple)) else np.asarray(values)
     if array.dtype.kind != "O" or array.ndim != 1:
         return np.asarray(values) if isinstance(values, (list, tuple)) and array.ndim != 1 else array
-    return np.array(array.tolist()) if len(array) and all(map(is_number, array)) else array
+    exact = [_exact(value) for value in array.tolist()]
+    if exact and all(map(is_number, exact)):
+        return np.array(exact)
+    array = np.empty(len(exact), object)
+    array[:] = exact
+    return array
+
+
+_EXACT: tuple[tuple[type, Callable[[Any], Any]], ...] = (
+    (str, str.__str__),
+    (int, int.__int__),
+    (float, float.__float__),
+)
+
+
+def _exact(value: Any) -> Any:
+    """Return what is a number or text at heart as just that: no methods of a stranger's are left to be called."""
+    if value is None or type(value) in (str, bool, int, float):
+        return value
+    for kind, take in _EXACT:
+        if isinstance(value, kind):
+            return take(value)
+    return value
 
 
 def _from_polars(series: Any) -> Any:

@@ -5,7 +5,7 @@ What it returns from `submit` (a Verdict) and publishes as `model` and `rounds` 
 `evidence` and `outcomes` come from the holdout and are for the organizer who holds this object.
 
 Safe to share between threads: submissions are scored side by side and judged one at a time, in the order in which they
-reach the judge after their scoring; that order is the one recorded and replayed.
+came in; that order is the one recorded and replayed.
 """
 
 import threading
@@ -29,6 +29,7 @@ from biasbounty.core.payouts import DEFAULT_STEP, Payouts
 from biasbounty.core.process import Judge, Outcome, Scored
 from biasbounty.core.record import Record
 from biasbounty.core.transcript import verdict_of
+from biasbounty.core.turns import Turns
 from biasbounty.errors import (
     BountyStoppedError,
     GroupError,
@@ -97,7 +98,7 @@ class Bounty:
         self._judge = Judge(self._holdout, outlook, self.payouts, repairs)
         initial = PointerDecisionList(model, labels=self._holdout.labels)
         self._record = Record(initial, examination)
-        self._judging = threading.Lock()
+        self._turns, self._judging = Turns(), threading.Lock()
 
     def __repr__(self) -> str:
         record = self._record
@@ -258,11 +259,13 @@ class Bounty:
         certificate = Certificate(
             group, model, _text(hunter, "hunter") if hunter is not None else None, _text(note, "note")
         )
-        self._require_running()
-        scored = self._score(certificate)
-        with self._judging:
+        with self._turns.take() as turn:
             self._require_running()
-            return self._decide(certificate, scored)
+            scored = self._score(certificate)
+            turn.wait()
+            with self._judging:
+                self._require_running()
+                return self._decide(certificate, scored)
 
     def _require_running(self) -> None:
         stopped = "bounty is closed" if self._record.closed else self._record.examination.stopped
@@ -275,11 +278,11 @@ class Bounty:
         Without public rows the organizer is alone with the holdout, and is told what went wrong.
         """
         public = self._judge.outlook.score(certificate)
-        if self._public is None:
-            return Scored(self._holdout.score(certificate), public)
         try:
             return Scored(self._holdout.score(certificate), public)
         except Exception as error:
+            if self._public is None:
+                raise
             return Scored(self._holdout.score(replace(certificate, group=_nobody)), public, shown(error, str))
 
     def _decide(self, certificate: Certificate, scored: Scored) -> Verdict:

@@ -1,6 +1,6 @@
 """P5 and P6: the charges of what is not better never exceed the budget, whatever the hunters do."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import combinations
 from math import exp, log
@@ -12,6 +12,7 @@ from scipy.stats import binomtest
 
 import biasbounty as bb
 from biasbounty import checks
+from biasbounty.core import anytime
 from biasbounty.core.anytime import AnytimeExamination
 from biasbounty.core.transcript import Question
 from biasbounty.errors import SettingsError
@@ -126,6 +127,77 @@ def _most_on_counts(examination: AnytimeExamination, depth: int) -> float:
 
 def test_p5_holds_over_every_tree_of_seven_questions_too() -> None:
     assert 0.5 <= _most_on_counts(_begin(), 7) <= 1 + 1e-12
+
+
+BIG = Question("repair", 12, HOPEFUL, np.random.default_rng(0).permutation(12))
+STYLES: list[Callable[[Question, np.random.Generator], int | None]] = [
+    lambda question, rng: None,
+    lambda question, rng: 0,
+    lambda question, rng: None if question.public is HOPELESS else 0,
+    lambda question, rng: None if rng.random() < 0.5 else int(rng.integers(question.alternatives)),
+]
+
+
+def _walks(public: bool, steps: int = 150) -> Iterator[tuple[AnytimeExamination, Question]]:
+    """Yield the questions of long walks down the tree, by hunters and answers of several kinds."""
+    questions = (*FORETOLD, BIG) if public else (*BLIND, Question("repair", 12))
+    for seed, style in enumerate(STYLES):
+        rng, examination = np.random.default_rng(seed), _begin(public=public)
+        for _ in range(steps):
+            question = questions[rng.integers(len(questions))]
+            yield examination, question
+            examination = examination.pose(question).after(style(question, rng))
+
+
+def _tested_at(examination: AnytimeExamination, question: Question, alternative: int) -> float:
+    """Return the level that the test is really given, in units of delta."""
+    levels = []
+
+    def spy(evidence: bb.Evidence, tau: float, log_level: float, *, zero_one: bool) -> bool:
+        levels.append(log_level)
+        return False
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(anytime, "passes", spy)
+        examination.pose(question).passes(bb.Evidence(ROWS, 900, 900), alternative)
+    (level,) = levels
+    return exp(level) / DELTA
+
+
+@pytest.mark.parametrize("public", [False, True])
+def test_p5_at_every_node_of_long_walks_what_is_charged_and_what_stays_live_is_at_most_what_was_there(
+    public: bool,
+) -> None:
+    """The step of the proof: for the worst choice of what is null, pair by pair."""
+
+    def phi(examination: AnytimeExamination) -> float:
+        return exp(examination.log_weight) / (1 + examination.rejected)
+
+    for examination, question in _walks(public):
+        after = {response: phi(examination.pose(question).after(response)) for response in _responses(question)}
+        alternatives = range(question.alternatives)
+        if question.kind == "submission":
+            levels = {_tested_at(examination, question, each) for each in alternatives}
+            assert len(levels) == 1, "one test, whichever payout level it would be"
+            most = after[None] + max(levels.pop(), sum(after[each] for each in alternatives))
+        else:
+            most = after[None] + sum(max(_tested_at(examination, question, each), after[each]) for each in alternatives)
+        assert most <= phi(examination) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("public", [False, True])
+def test_p5_a_question_s_level_is_exactly_its_share_of_the_weight_and_a_no_takes_just_that_share(public: bool) -> None:
+    for examination, question in _walks(public):
+        posed, before = examination.pose(question), 1 / (1 + examination.rejected)
+        share = before - 1 / (1 + posed.after(None).rejected)
+        assert posed.after(0).rejected == examination.rejected, "any other answer gives it back"
+        whole = exp(posed.log_level) / DELTA
+        assert whole == pytest.approx(share * exp(examination.log_weight))
+        parts = [_tested_at(examination, question, each) for each in range(question.alternatives)]
+        if question.kind == "repair":
+            assert sum(parts) == pytest.approx(whole)
+        else:
+            assert parts == pytest.approx([whole] * question.alternatives)
 
 
 def _most_bounded(examination: AnytimeExamination, questions: tuple[Question, ...], depth: int) -> float:
@@ -298,15 +370,24 @@ def test_p6_a_pair_that_was_left_unrepaired_has_an_upper_bound_too() -> None:
             bounty.find_regression_bound(0, 2)
 
 
-def test_the_guaranteed_resolution_is_the_largest_bound_that_refused_evidence_can_have() -> None:
-    n = 40
-    examination = bb.Anytime(0.1, 0.2).begin(n, repairs=True, zero_one=True)
-    assert isinstance(examination, AnytimeExamination)
-    posed = examination.pose(Question("submission"))
-    largest = max(
-        upper_bound(evidence, posed.log_bound_level, zero_one=True)
-        for squares in range(n + 1)
-        for total in range(-squares, squares + 1, 2)
-        if not posed.passes(evidence := bb.Evidence(n, total, squares))
-    )
-    assert examination.guaranteed_resolution() == pytest.approx(largest)
+@pytest.mark.parametrize("public", [False, True])
+def test_no_submission_that_is_refused_now_has_an_upper_bound_above_the_guaranteed_resolution(public: bool) -> None:
+    n = 300
+    examination = bb.Anytime(0.1, 0.2).begin(n, repairs=True, zero_one=True, public=public)
+    for answer in (None, 0, None, None, 0, None):
+        examination = examination.pose(Question("submission", 1, _foretold(0.1) if public else None)).after(answer)
+    highest = examination.guaranteed_resolution()
+    assert highest is not None
+    for mean in (-0.5, -0.1, 0.0, 0.1, 0.3, 0.9):
+        posed = examination.pose(
+            Question("submission", 1, PublicEvidence(n, mean, abs(mean) + 0.01) if public else None)
+        )
+        for squares in range(0, n + 1, 7):
+            refused = [t for t in range(-squares, squares + 1, 2) if not posed.passes(bb.Evidence(n, t, squares))]
+            most = bb.Evidence(n, max(refused), squares)
+            assert upper_bound(most, posed.log_bound_level, zero_one=True) <= highest
+
+
+def test_the_guarantee_says_what_it_needs_where_there_are_no_public_rows() -> None:
+    assert _begin(public=True).guarantee.endswith("sample of the people the model will meet.")
+    assert "the words of errors are for the organizer alone" in _begin().guarantee

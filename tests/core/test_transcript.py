@@ -207,7 +207,7 @@ def _on_the_holdout(fails: Callable[[Any], Any], otherwise: Callable[[Any], Any]
     return lambda X: fails(X) if len(X) and X[0, 2] else otherwise(X)
 
 
-def _raises(error: Callable[[], Exception]) -> Callable[[Any], Any]:
+def _raises(error: Callable[[], BaseException]) -> Callable[[Any], Any]:
     def fails(X: Any) -> Any:
         raise error()
 
@@ -228,6 +228,9 @@ FAILURES = [
     pytest.param(lambda X: np.full(len(X), "yes"), id="text"),
     pytest.param(lambda X: np.arange(len(X)) % 2, id="depends on its batch"),
     pytest.param(_filled(None), id="None"),
+    pytest.param(_raises(SystemExit), id="leaves by SystemExit"),
+    pytest.param(_raises(GeneratorExit), id="leaves by GeneratorExit"),
+    pytest.param(_filled(10**400), id="a number beyond all label types"),
     pytest.param(_raises(_WordlessError), id="raises an error without words"),
     pytest.param(_filled(_Wordless()), id="an answer without words"),
 ]

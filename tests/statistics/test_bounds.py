@@ -135,3 +135,5 @@ def test_what_is_no_level_or_no_zero_one_evidence_is_refused() -> None:
         passes(bb.Evidence(10, 5, 5), 0.0, 0.5, zero_one=True)
     with pytest.raises(SettingsError, match="expected whole wins and losses"):
         passes(bb.Evidence(10, 5, 6), 0.0, -1.0, zero_one=True)
+    with pytest.raises(SettingsError, match="expected whole wins and losses"):
+        passes(bb.Evidence(10, 4, 2), 0.0, -1.0, zero_one=True)

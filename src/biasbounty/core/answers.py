@@ -36,10 +36,15 @@ def ask(function: RowFunction, X: Any) -> Array:
 
 
 def _ask(function: RowFunction, rows: Rows, kind: type[BiasBountyError], who: str) -> Array:
-    """Ask for one answer for each row; whatever goes wrong becomes an error of this kind, with its cause."""
+    """Ask for one answer for each row; whatever goes wrong becomes an error of this kind, with its cause.
+
+    A stranger's attempt to leave by another door (SystemExit, say) goes wrong too; only the keyboard interrupts.
+    """
     try:
         answers = ask(function, rows.shielded())
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         words = f"{type(error).__name__}: {shown(error, str)}"
         raise kind(f"{who} failed on {len(rows)} rows: expected answers, got {words}") from error
     if answers.shape != (len(rows),):
@@ -107,7 +112,7 @@ class LabelType:
                 return answers, missing
             return as_text(answers) if self.dtype.kind == "U" else as_text(answers).astype(self.dtype), missing
         if answers.dtype.kind not in "biuf" or self.dtype.kind not in "biuf":
-            foreign = [not is_number(answer) or self.dtype.kind in "UTO" for answer in answers.tolist()]
+            foreign = [self.dtype.kind in "UTO" or not _is_small(answer) for answer in answers.tolist()]
             return answers, np.array(foreign, np.bool_)
         if answers.dtype == self.dtype and self.dtype.kind != "f":
             return answers, np.zeros(len(answers), np.bool_)
@@ -128,3 +133,8 @@ class LabelType:
 
     def __str__(self) -> str:
         return "text" if self.dtype.kind in "UTO" else str(self.dtype)
+
+
+def _is_small(answer: object) -> bool:
+    """Say whether an object is a number that no label type is too narrow for."""
+    return is_number(answer) and -(2**63) <= answer < 2**64  # type: ignore[operator]

@@ -53,7 +53,7 @@ class Anytime:
     ) -> "AnytimeExamination":
         """Set to work; any holdout will do, and a larger one sees smaller contributions."""
         code = Mixture(Binomial(), Predictive()) if public else Binomial()
-        return AnytimeExamination(self, size, zero_one, code)
+        return AnytimeExamination(self, size, zero_one, code, public)
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,8 @@ class AnytimeExamination(Examination):
     size: int
     zero_one: bool
     code: Code
+    public: bool = False
+    """Whether questions come with evidence on public rows."""
     log_weight: float = 0.0
     """ln w: less the nats spent."""
     rejected: float = 0.0
@@ -72,16 +74,17 @@ class AnytimeExamination(Examination):
     @property
     def guarantee(self) -> str:
         """Return P5, in words."""
+        alone = "" if self.public else " and, without public rows, the words of errors are for the organizer alone"
         return (
             f"With probability at least {1 - self.settings.delta:g}, every accepted update and repair lowers true risk "
             f"by more than {self.floor:g}, however many submissions there are and however they are chosen, if the "
-            "holdout is an independent sample of the people the model will meet."
+            f"holdout is an independent sample of the people the model will meet{alone}."
         )
 
     @property
     def nats_spent(self) -> float:
         """Return the code length of the answers so far."""
-        return -self.log_weight
+        return 0.0 - self.log_weight
 
     @property
     def floor(self) -> float:
@@ -101,10 +104,13 @@ class AnytimeExamination(Examination):
         return resolution(self.size, disagreement, self.floor, self.log_level(), zero_one=self.zero_one)
 
     def guaranteed_resolution(self) -> float | None:
-        """Return what a submission of full promise surely does not exceed if it is rejected now (P6)."""
-        posed = self.pose(Question("submission"))
+        """Return what no submission surely exceeds if it is rejected now, whatever public rows say of it (P6).
+
+        That is at the lowest level there could be: the least promise, and the rejection the greatest surprise.
+        """
+        level = self.log_level(LEAST_PROMISE if self.public else 1.0)
         return guaranteed_resolution(
-            self.size, self.floor, posed.log_level, posed.log_bound_level, zero_one=self.zero_one
+            self.size, self.floor, level, level + self.code.least_log_no("submission"), zero_one=self.zero_one
         )
 
 

@@ -188,7 +188,9 @@ class LocalHoldout:
             )
 
     def _losses(self, opened: Opened, answers: Array, ids: Ids, who: str = "model") -> Sums:
-        """Return the losses of the answers to some rows, in units of 1/scale."""
+        """Return the losses of the answers to some rows, in units of 1/scale; of no rows, without asking anybody."""
+        if not len(ids):
+            return np.zeros(0, np.int64)
         try:
             losses = opened.loss(answers, opened.truth[ids], ids)
         except Exception as error:

@@ -107,12 +107,13 @@ def _sums(evidence: Evidence, mean: float) -> npt.NDArray[np.float64]:
 
 
 def _wins_and_losses(evidence: Evidence) -> tuple[int, int]:
-    if evidence.scale != 1 or (evidence.total + evidence.total_squares) % 2:
+    total, differ = evidence.total, evidence.total_squares
+    if evidence.scale != 1 or (total + differ) % 2 or not abs(total) <= differ <= evidence.n:
         raise SettingsError(
-            f"evidence is not of a zero-one loss: expected whole wins and losses, got total {evidence.total}, "
-            f"total_squares {evidence.total_squares} in units of 1/{evidence.scale}"
+            f"evidence is not of a zero-one loss: expected whole wins and losses, got total {total}, "
+            f"total_squares {differ} in units of 1/{evidence.scale}"
         )
-    return int(evidence.total_squares + evidence.total) // 2, int(evidence.total_squares - evidence.total) // 2
+    return int(differ + total) // 2, int(differ - total) // 2
 
 
 def _check(log_level: float) -> None:

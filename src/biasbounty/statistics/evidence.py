@@ -9,6 +9,9 @@ from dataclasses import dataclass
 
 from biasbounty.errors import SettingsError
 
+_ROUNDING = 1 + 1e-9
+"""Sums that are floats may be this little off."""
+
 
 @dataclass(frozen=True)
 class Evidence:
@@ -22,10 +25,11 @@ class Evidence:
 
     def __post_init__(self) -> None:
         bound = self.n * self.scale
-        if self.n < 0 or abs(self.total) > bound or not 0 <= self.total_squares <= bound * self.scale:
+        fits = abs(self.total) <= bound and 0 <= self.total_squares <= bound * self.scale
+        if self.n < 0 or not fits or self.total**2 > self.n * self.total_squares * _ROUNDING:
             raise SettingsError(
-                f"evidence is impossible: expected |total| <= {bound} and total_squares from 0 to "
-                f"{bound * self.scale} for n = {self.n}, got {self.total} and {self.total_squares}"
+                f"evidence is impossible: expected |total| <= {bound}, total_squares from 0 to {bound * self.scale} "
+                f"and total^2 <= n total_squares for n = {self.n}, got {self.total} and {self.total_squares}"
             )
 
     def __add__(self, other: "Evidence") -> "Evidence":

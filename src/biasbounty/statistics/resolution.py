@@ -12,8 +12,8 @@ from biasbounty.errors import SettingsError
 from biasbounty.statistics.bounds import passes, upper_bound
 from biasbounty.statistics.evidence import Evidence
 
-_RATES = 64
-"""How many rates of disagreement are looked at, from one row to all, when all cannot be."""
+_RATES, _ZOOM, _REACH = 64, 8, 16
+"""How many rates of disagreement are looked at from no row to all, then around the best so far; and how near to it all."""
 
 
 def resolution(size: int, disagreement: float, tau: float, log_level: float, *, zero_one: bool) -> float | None:
@@ -26,13 +26,34 @@ def resolution(size: int, disagreement: float, tau: float, log_level: float, *, 
 
 
 def guaranteed_resolution(size: int, tau: float, log_level: float, log_bound_level: float, *, zero_one: bool) -> float:
-    """Return the largest upper bound, at the one level, that evidence which does not pass at the other can have."""
-    every = np.arange(size + 1) if size <= _RATES else np.append(np.geomspace(1, size, _RATES), size - 1)
-    highest = -1.0
-    for squares in sorted({round(each) for each in every}):
+    """Return the largest upper bound, at the one level, that evidence which does not pass at the other can have.
+
+    Rates of disagreement are searched: a grid of them, then closer and closer around the largest bound found, at last
+    all within reach. On sizes that can be searched whole this finds the largest (tests/statistics/test_resolution.py).
+    """
+
+    def bound(squares: int) -> float:
         total = _most_refused(size, squares, tau, log_level, zero_one=zero_one)
-        highest = max(highest, upper_bound(Evidence(size, total, squares), log_bound_level, zero_one=zero_one))
-    return highest
+        return upper_bound(Evidence(size, total, squares), log_bound_level, zero_one=zero_one)
+
+    bounds = {squares: bound(squares) for squares in _spread(0, size, _RATES)}
+    while True:
+        best = max(bounds, key=bounds.__getitem__)
+        low = max((at for at in bounds if at < best), default=0)
+        high = min((at for at in bounds if at > best), default=size)
+        near = range(max(low, best - _REACH), min(high, best + _REACH) + 1)
+        new = {*_spread(low, high, _ZOOM), *near} - bounds.keys()
+        if not new:
+            return bounds[best]
+        bounds |= {squares: bound(squares) for squares in new}
+
+
+def _spread(low: int, high: int, count: int) -> set[int]:
+    """Return about so many whole numbers from low to high, all of them if they are few."""
+    if high - low <= count:
+        return set(range(low, high + 1))
+    steps = np.geomspace(1, high - low + 1, count) if low == 0 else np.linspace(1, high - low + 1, count)
+    return {low + round(step) - 1 for step in steps}
 
 
 def _most_refused(size: int, squares: int, tau: float, log_level: float, *, zero_one: bool) -> int:

@@ -72,6 +72,10 @@ class Code(ABC):
         """Return the logarithm of the probability of "no"."""
 
     @abstractmethod
+    def least_log_no(self, kind: Kind) -> float:
+        """Return a lower bound of `log_no` for all questions of a kind that could be asked next."""
+
+    @abstractmethod
     def log_alternative(self, asked: Asked, alternative: int) -> float:
         """Return the logarithm of the probability of this alternative, once it is known not to be "no"."""
 
@@ -120,7 +124,11 @@ class Binomial(Code):
 
     def log_no(self, asked: Asked) -> float:
         """Return the logarithm of (rejected + 1/2)/(asked + 1)."""
-        count, accepted = self.tally.of(asked.kind)
+        return self.least_log_no(asked.kind)
+
+    def least_log_no(self, kind: Kind) -> float:
+        """Return the same: counting does not look at the question."""
+        count, accepted = self.tally.of(kind)
         return log((count - accepted + 0.5) / (count + 1))
 
     def log_alternative(self, asked: Asked, alternative: int) -> float:  # noqa: ARG002
@@ -143,10 +151,13 @@ class Predictive(Code):
     weights: tuple[float, ...] = (1 / len(CALIBRATIONS),) * len(CALIBRATIONS)
     asked: int = 0
 
+    @property
+    def _least(self) -> float:
+        return 1 / (2 * (self.asked + 1))
+
     def _yes(self, asked: Asked) -> float:
-        least = 1 / (2 * (self.asked + 1))
         foretold = sum(w * p for w, p in zip(self.weights, asked.forecasts, strict=True))
-        return min(max(foretold, least), 1 - least)
+        return min(max(foretold, self._least), 1 - self._least)
 
     def log_yes(self, asked: Asked) -> float:
         """Return the logarithm of the recalibrated forecast."""
@@ -155,6 +166,10 @@ class Predictive(Code):
     def log_no(self, asked: Asked) -> float:
         """Return the logarithm of what the recalibrated forecast leaves."""
         return log1p(-self._yes(asked))
+
+    def least_log_no(self, kind: Kind) -> float:  # noqa: ARG002
+        """Return what is left where the forecast is surest."""
+        return log1p(self._least - 1)
 
     def log_alternative(self, asked: Asked, alternative: int) -> float:
         """Take alternatives for the less likely the lower they rank; the harmonic differences add up to m/(m + 1)."""
@@ -189,6 +204,10 @@ class Mixture(Code):
     def log_no(self, asked: Asked) -> float:
         """Mix the two."""
         return self._mixed(self.one.log_no(asked), self.other.log_no(asked))
+
+    def least_log_no(self, kind: Kind) -> float:
+        """Mix the two."""
+        return self._mixed(self.one.least_log_no(kind), self.other.least_log_no(kind))
 
     def log_alternative(self, asked: Asked, alternative: int) -> float:
         """Mix the two, each by what it gave to the transcript and to any answer but "no"."""

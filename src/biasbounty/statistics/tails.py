@@ -33,10 +33,13 @@ def _tail(n: int, k: int, p: float) -> tuple[float, float]:
         return -inf, inf
     log_q = log1p(-p)
     leading = k * log(p) + (n - k + 1) * log_q + lgamma(n + 1) - lgamma(k) - lgamma(n - k + 1)
-    if p <= k / (n + 1):
-        fraction = _fraction(k, n - k + 1, p)
+    near = p <= k / (n + 1)
+    fraction = _fraction(k, n - k + 1, p) if near else _fraction(n - k + 1, k, 1 - p)
+    if not 0 < fraction < inf:
+        return 0.0, 0.0  # it did not converge: a tail of 1 accepts nothing
+    if near:
         return leading - log(k) + log(fraction), k / (fraction * (1 - p))
-    below = leading - log(n - k + 1) + log(_fraction(n - k + 1, k, 1 - p))
+    below = leading - log(n - k + 1) + log(fraction)
     above = log1p(-exp(below)) if below < 0 else -inf
     return above, exp(leading - log_q - above) if above > -inf else inf
 
