@@ -29,7 +29,10 @@ def test_evidence_of_different_losses_does_not_add() -> None:
         Evidence(1, 0, 0) + Evidence(1, 0, 0, 65535)
 
 
-@pytest.mark.parametrize(("n", "total", "squares"), [(-1, 0, 0), (3, 4, 4), (3, -4, 4), (3, 0, 4), (3, 0, -1), (10, 9, 1)])
+IMPOSSIBLE = [(-1, 0, 0), (3, 4, 4), (3, -4, 4), (3, 0, 4), (3, 0, -1), (10, 9, 1)]
+
+
+@pytest.mark.parametrize(("n", "total", "squares"), IMPOSSIBLE)
 def test_impossible_evidence_is_refused(n: int, total: int, squares: int) -> None:
     with pytest.raises(ValueError, match="evidence is impossible"):
         Evidence(n, total, squares)

@@ -13,7 +13,7 @@ from biasbounty.statistics.bounds import passes, upper_bound
 from biasbounty.statistics.evidence import Evidence
 
 _RATES, _ZOOM, _REACH = 64, 8, 16
-"""How many rates of disagreement are looked at from no row to all, then around the best so far; and how near to it all."""
+"""How many rates of disagreement are looked at from no row to all, then around the best so far, and how near to it."""
 
 
 def resolution(size: int, disagreement: float, tau: float, log_level: float, *, zero_one: bool) -> float | None:
