@@ -1,0 +1,109 @@
+"""Parts: which rows a round searches and which test it, decided by what is in a row and a seed.
+
+Algorithm 5 of the paper divides its rows at random into parts of equal size. Here the draw is a hash of each row's
+content (features and label), salted by the seed, so that the order of the rows does not matter. Equal rows are numbered
+and drawn one by one: were they all to end in one part, a part would be no sample where few different rows exist. A row
+of weight three is three rows, whichever way it is written; a weight that is no whole number is cut into equal pieces
+of at most 1.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from math import ceil
+
+import numpy as np
+import numpy.typing as npt
+
+from biasbounty.core.rows import Ids
+from biasbounty.finders.interface import Floats
+
+Hashes = npt.NDArray[np.uint64]
+
+MOST_PIECES = 4_000_000
+"""Heavy rows are cut into so many pieces in all, at most, beside one for each row."""
+STEP = np.uint64(0x9E3779B97F4A7C15)
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """Rows in the order drawn, by number, equal ones apart; and how much each counts."""
+
+    rows: Ids
+    weights: Floats
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, at: slice) -> "Pieces":
+        return Pieces(self.rows[at], self.weights[at])
+
+    @property
+    def shares(self) -> Floats | None:
+        """The weights as fractions of the largest; None if all count the same."""
+        if not len(self) or (self.weights == self.weights[0]).all():
+            return None
+        return np.asarray(self.weights / self.weights.max())
+
+    def split(self) -> tuple["Pieces", "Pieces"]:
+        """Return two halves; the first has the odd one."""
+        middle = (len(self) + 1) // 2
+        return self[:middle], self[middle:]
+
+
+def draw_pieces(content: Floats, weights: Floats | None, seed: int) -> Pieces:
+    """Draw the order of rows: a function of which rows there are, how much each counts in all, and the seed.
+
+    Args:
+        content: One line for each row: all of its features, and its label.
+        weights: How much each row counts, more than 0; 1 if not given.
+        seed: Which of the orders.
+    """
+    hashes = _hashes(content)
+    weights = np.ones(len(hashes)) if weights is None else weights
+    order = np.lexsort((weights, hashes))
+    firsts = np.flatnonzero(np.diff(hashes[order], prepend=~hashes[order[:1]]))
+    totals = np.add.reduceat(weights[order], firsts)
+    copies = np.ceil(totals / max(1.0, totals.sum() / MOST_PIECES)).astype(np.intp)
+    kind = np.repeat(np.arange(len(copies)), copies)
+    number = np.arange(len(kind)) - np.repeat(np.cumsum(copies) - copies, copies)
+    tickets = _mixed(hashes[order][firsts][kind] ^ _mixed(number.astype(np.uint64) * STEP + np.uint64(seed)))
+    drawn = np.argsort(tickets, kind="stable")
+    return Pieces(order[firsts][kind][drawn], (totals / copies)[kind][drawn])
+
+
+def _hashes(content: Floats) -> Hashes:
+    """Hash each line; equal numbers are equal, however they are written."""
+    hashes = np.zeros(len(content), np.uint64)
+    for column in content.T:
+        plain = np.where(np.isnan(column), np.nan, column) + 0.0  # one NaN, and no zero below zero
+        hashes = _mixed((hashes + STEP) ^ plain.view(np.uint64))
+    return hashes
+
+
+def _mixed(bits: Hashes) -> Hashes:
+    """Mix the bits of each number: multiply and shift, as in splitmix64."""
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))
+
+
+def most_rounds(epsilon: float) -> int:
+    """Return 2/epsilon, rounded up: more rounds than that cannot each lower risk by epsilon/2."""
+    return ceil(2 / Fraction(str(float(epsilon))))
+
+
+def rows_for_part(epsilon: float) -> int:
+    """Return how many rows a part should have: 4/epsilon^2.
+
+    Then three quarters of epsilon are more than three standard errors on the half that tests, where a certificate
+    changes a tenth of the answers.
+    """
+    return ceil(4 / Fraction(str(float(epsilon))) ** 2)
+
+
+def cut(pieces: Pieces, epsilon: float) -> list[Pieces]:
+    """Cut into parts of equal size: 2/epsilon of them, or as many as are large enough, and one at least."""
+    count = max(1, min(most_rounds(epsilon), len(pieces) // rows_for_part(epsilon)))
+    edges = [len(pieces) * at // count for at in range(count + 1)]
+    return [pieces[low:high] for low, high in pairwise(edges)]

@@ -1,0 +1,1 @@
+"""Finders find what is there, say so in words, and refuse what they cannot take."""
