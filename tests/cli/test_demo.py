@@ -9,14 +9,15 @@ from typer.testing import CliRunner
 
 from biasbounty._version import __version__
 from biasbounty.cli.app import app
-from biasbounty.cli.demo import hunt, open_bounty
-from biasbounty.datasets import load_census
+from biasbounty.cli.demo import ORDER_SEED, open_bounty
+from biasbounty.datasets import demographic_groups, hunt, load_census, split
 
 
 def test_the_paper_s_first_experiment_accepts_7_makes_2_repairs_and_brings_risk_from_3118_to_1761() -> None:
     sample = load_census()
-    bounty, splits = open_bounty(sample)
-    for certificate in hunt(sample, splits):
+    splits = split(sample)
+    bounty = open_bounty(splits)
+    for certificate in hunt(demographic_groups(sample.columns), splits, ORDER_SEED):
         bounty.submit(certificate.group, certificate.model, note=certificate.note)
     verdicts = bounty.transcript
     assert sum(verdict.accepted for verdict in verdicts) == 7

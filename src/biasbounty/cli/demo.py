@@ -4,12 +4,9 @@ The model to be patched is a decision stump that says who is employed. Eleven hu
 order, each submit a depth-10 tree trained on their own group.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import numpy as np
 import typer
 from rich.console import Console
 from rich.progress import Progress
@@ -17,23 +14,13 @@ from rich.table import Table
 
 from biasbounty.bounty import Bounty
 from biasbounty.core.thresholds import Plain
-from biasbounty.datasets import Sample, load_census
+from biasbounty.datasets import Splits, demographic_groups, hunt, initial_stump, load_census, split
 from biasbounty.reporting import write_report
 from biasbounty.reporting.curves import protected_names, tally
 from biasbounty.values import Certificate, Verdict
 
 ORDER_SEED = 12345
 WIDTH = 79
-
-
-@dataclass(frozen=True)
-class Splits:
-    """The sample in two parts: hunters see train, the judge alone has the holdout."""
-
-    X_train: Any
-    X_holdout: Any
-    y_train: Any
-    y_holdout: Any
 
 
 def demo(
@@ -44,12 +31,13 @@ def demo(
     if out.is_dir() or not out.resolve().parent.is_dir():
         raise typer.BadParameter(f"cannot write there: expected a file in an existing folder, got {out}")
     sample = load_census()
-    bounty, splits = open_bounty(sample)
+    groups, splits = demographic_groups(sample.columns), split(sample)
+    bounty = open_bounty(splits)
     _print_story(console, bounty, splits)
     table = _empty_table()
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
-        hunts = progress.add_task("hunting", total=len(groups(sample)))
-        for certificate in hunt(sample, splits):
+        hunts = progress.add_task("hunting", total=len(groups))
+        for certificate in hunt(groups, splits, ORDER_SEED):
             verdict = bounty.submit(
                 certificate.group, certificate.model, hunter=certificate.hunter, note=certificate.note
             )
@@ -62,53 +50,9 @@ def demo(
     console.print("Open it in a browser; then see README.md for a bounty on your own model.")
 
 
-def open_bounty(sample: Sample) -> tuple[Bounty, Splits]:
-    """Split the sample, fit the stump, and open a bounty on it."""
-    from sklearn.model_selection import train_test_split
-    from sklearn.tree import DecisionTreeClassifier
-
-    splits = Splits(*train_test_split(sample.X, sample.y, test_size=0.2, random_state=0))
-    stump = DecisionTreeClassifier(max_depth=1, random_state=0).fit(splits.X_train, splits.y_train)
-    return Bounty(stump, splits.X_holdout, splits.y_holdout, checker=Plain()), splits
-
-
-def groups(sample: Sample) -> list[tuple[str, Callable[[Any], Any]]]:
-    """Return the paper's eleven groups: six of race, two of sex, three of age."""
-    race, sex, age = (sample.column(name) for name in ("RAC1P", "SEX", "AGEP"))
-
-    def among(column: int, codes: list[int]) -> Callable[[Any], Any]:
-        return lambda X: np.isin(X[:, column], codes)
-
-    def between(low: int, high: int) -> Callable[[Any], Any]:
-        return lambda X: (X[:, age] >= low) & (X[:, age] < high)
-
-    return [
-        ("White", among(race, [1])),
-        ("Black", among(race, [2])),
-        ("Asian", among(race, [6])),
-        ("Native/Pacific", among(race, [3, 4, 5, 7])),
-        ("other race", among(race, [8])),
-        ("2+ races", among(race, [9])),
-        ("male", among(sex, [1])),
-        ("female", among(sex, [2])),
-        ("under 30", between(0, 30)),
-        ("30 to 49", between(30, 50)),
-        ("50 and over", between(50, 1000)),
-    ]
-
-
-def hunt(sample: Sample, splits: Splits) -> Iterator[Certificate]:
-    """Train a tree on each group's own rows, in shuffled order."""
-    from sklearn.tree import DecisionTreeClassifier
-
-    named = groups(sample)
-    order = np.arange(len(named))
-    np.random.default_rng(ORDER_SEED).shuffle(order)
-    for number in order:
-        name, group = named[number]
-        mask = group(splits.X_train)
-        tree = DecisionTreeClassifier(max_depth=10, random_state=0).fit(splits.X_train[mask], splits.y_train[mask])
-        yield Certificate(group, tree, hunter=f"hunter-{number + 1}", note=name)
+def open_bounty(splits: Splits) -> Bounty:
+    """Fit the stump, and open a bounty on it."""
+    return Bounty(initial_stump(splits), splits.X_holdout, splits.y_holdout, checker=Plain())
 
 
 def _print_story(console: Console, bounty: Bounty, splits: Splits) -> None:

@@ -19,7 +19,7 @@ from biasbounty.finders.features import Features, Floats
 
 Columns: TypeAlias = tuple[int, ...]
 """The numbers of some cuts."""
-TWINS = 0.85
+TWINS = 0.7
 """Slices that share more of their rows than this, of all rows in either, are twins."""
 SKETCH = 4096
 """How many rows tell whether slices are twins."""

@@ -2,23 +2,26 @@
 
 A slice says itself as predicate text. The search has three steps, each for far fewer slices than the one before:
 
-1. Every slice is counted, from joint histograms: its rows, its losses, and by how much a challenger fitted to the other
-   half of the rows does better there.
-2. A shortlist takes in turn those of the largest fall under the challenger and those of the largest excess of loss over
-   what as many rows cost on average. The first would be missed by the second where a model errs everywhere; the second
-   by the first where the challenger sees too little of a small slice. Near copies of a slice on the list are put off.
+1. Every slice is counted, from joint histograms: its rows, what they cost, and two estimates of what could be saved.
+   One is exact for the simplest of models, those that answer one label wherever the newest round answers another. The
+   other is by how much a challenger does better, a small forest fitted to the half of the rows that it is not asked
+   about.
+2. A shortlist takes in turn the slices of most savings by relabelling, of most savings under the challenger, and of the
+   largest excess of cost over what as many rows cost on average; each sees what others miss
+   (docs/decisions/0011-which-slices-get-a-model.md). Near copies of a slice on the list are put off.
 3. A model is refitted on each of these, on one half of the rows, and contributes what it does on the other half.
 
 No model can save more than all that a slice costs. So a slice whose losses on the second half come to no more than the
 best contribution found there needs no model: this prunes soundly, nothing better is passed by.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice, zip_longest
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from biasbounty.arrays import shown
 from biasbounty.core.rows import Ids
@@ -32,9 +35,14 @@ from biasbounty.finders.lattice import Kept, Shortlist, combinations_of, sums_of
 from biasbounty.losses import Loss
 from biasbounty.values import Certificate
 
+Ranking: TypeAlias = Literal["contribution", "excess"]
 MOST_COLUMNS = 3
 ENOUGH = 20_000
 """A model that is only compared with others is fitted to so many rows at most."""
+PLENTY, TREES = 40_000, 10
+"""The challenger is a small forest, fitted to so many rows at most."""
+MOST_RELABELLED = 3
+"""With more classes, all answers of the newest round are relabelled alike; with more than the square of it, none."""
 RESERVE = 20
 """The shortlist is so many times as long as the slices that get a model: many on it are near copies."""
 
@@ -93,7 +101,7 @@ class SliceFinder(Finder):
     ) -> Certificate | None:
         """Return the best slice, with a model refitted to all of its rows, or None if none contributes."""
         searched = self._searched(X, y, predictions, rng, loss, weights)
-        found = self._ranked(searched, rng, 1, progress)
+        found = self._ranked(searched, rng, 1, "contribution", progress)
         if not found or not found[0].contribution > ROUNDING:
             return None
         group = found[0].group
@@ -111,9 +119,16 @@ class SliceFinder(Finder):
         weights: Any = None,
         progress: Progress | None = None,
         most: int = 10,
+        by: Ranking = "contribution",
     ) -> tuple[FoundSlice, ...]:
-        """Return the slices of largest contribution, the largest first; otherwise as `find`."""
-        return self._ranked(self._searched(X, y, predictions, rng, loss, weights), rng, most, progress)
+        """Return at most so many slices, each with a model, the best first; otherwise as `find`.
+
+        What makes a slice good is the contribution of its model, or the excess of what it costs over what as many rows
+        cost on average.
+        """
+        if by not in get_args(Ranking):
+            raise SettingsError(f"by is unknown: expected one of {', '.join(get_args(Ranking))}, got {shown(by)}")
+        return self._ranked(self._searched(X, y, predictions, rng, loss, weights), rng, most, by, progress)
 
     def _searched(self, X: Any, y: Any, predictions: Any, rng: Any, loss: str | Loss, weights: Any) -> Searched:
         searched = Searched.of(X, y, predictions, rng, loss, weights)
@@ -128,7 +143,7 @@ class SliceFinder(Finder):
         return searched
 
     def _ranked(
-        self, searched: Searched, rng: np.random.Generator, most: int, progress: Progress | None
+        self, searched: Searched, rng: np.random.Generator, most: int, by: Ranking, progress: Progress | None
     ) -> tuple[FoundSlice, ...]:
         if searched.is_perfect or len(searched) < 2:
             return ()
@@ -137,28 +152,35 @@ class SliceFinder(Finder):
             cut(feature, place, searched.matrix[:, place], self.bins, self.smallest)
             for place, feature in enumerate(searched.features.columns)
         ]
-        steps = _Steps(progress, len(combinations_of(cuts, self.depth)) + self.candidates)
-        listed = self._listed(searched, cuts, _challenged(searched, self.base, halves, seed), halves, steps)
-        slices = islice(twins_last(listed, cuts, self.candidates), self.candidates)
-        return _refitted(searched, self.base, cuts, halves, (kept for kept, _ in slices), most, seed, steps)
+        models = self.candidates if by == "contribution" else most
+        steps = _Steps(progress, len(combinations_of(cuts, self.depth)) + models)
+        fall = _challenged(searched, halves, seed)
+        shortlists = self._shortlists(searched, cuts, fall, halves, steps)
+        listed = _in_turn(*shortlists) if by == "contribution" else iter(shortlists[-1])
+        slices = islice((kept for kept, _ in twins_last(listed, cuts, models)), models)
+        refits = _Refits(searched, self.base, cuts, halves, seed, steps)
+        return refits.best(slices, most) if by == "contribution" else refits.all(slices)
 
-    def _listed(
+    def _shortlists(
         self, searched: Searched, cuts: list[Cut], fall: Floats, halves: Halves, steps: "_Steps"
-    ) -> Iterator[Kept]:
-        """Count all slices, and yield the shortlisted: by fall and by excess of loss, in turn."""
+    ) -> tuple[list[Kept], ...]:
+        """Count all slices; return those of most savings by relabelling, under the challenger, and of most excess."""
         before = _weighed(searched, searched.before)
         compared = np.zeros(len(searched))
         compared[halves.compare] = before[halves.compare]
-        values = [None, _weighed(searched, np.ones(len(searched))), before, _weighed(searched, fall), compared]
+        relabelled = _relabelled(searched)
+        values = [None, _weighed(searched, np.ones(len(searched))), before, compared, _weighed(searched, fall)]
+        values += [_weighed(searched, saving) for savings in relabelled for saving in savings]
         usual = before.mean()
-        lists = [Shortlist(self.candidates * RESERVE) for _ in range(2)]
+        lists = [Shortlist(self.candidates * RESERVE) for _ in range(3)]
         for columns in combinations_of(cuts, self.depth):
-            rows, weight, losses, falls, ceilings = sums_of(cuts, columns, values)
-            for shortlist, score in zip(lists, (falls, losses - usual * weight), strict=True):
-                scores = np.where((rows >= self.smallest) & (score > 0), score, -np.inf)
-                shortlist.offer(columns, scores, np.stack([rows, ceilings]))
+            rows, weight, losses, ceilings, falls, *savings = sums_of(cuts, columns, values)
+            scores = (_most_saved(relabelled, savings, falls), falls, losses - usual * weight)
+            for shortlist, score in zip(lists, scores, strict=True):
+                kept = (rows >= self.smallest) & (score > ROUNDING)
+                shortlist.offer(columns, np.where(kept, score, -np.inf), np.stack([rows, ceilings]))
             steps.done()
-        yield from _in_turn(*(shortlist.best() for shortlist in lists))
+        return tuple(shortlist.best() for shortlist in lists)
 
 
 class _Steps:
@@ -184,14 +206,42 @@ def _weighed(searched: Searched, values: Floats) -> Floats:
     return values if searched.weights is None else values * searched.weights
 
 
-def _challenged(searched: Searched, base: Any, halves: Halves, seed: int) -> Floats:
+def _challenged(searched: Searched, halves: Halves, seed: int) -> Floats:
     """Return by how much the loss of each row falls under a challenger that was fitted to the other half."""
+    forest = RandomForestRegressor if searched.classes is None else RandomForestClassifier
+    challenger = forest(n_estimators=TREES, min_samples_leaf=20, max_features=0.5, max_samples=0.5, n_jobs=1)
     fall = np.zeros(len(searched))
     for own, other in ((halves.fit, halves.compare), (halves.compare, halves.fit)):
-        model = learn_model(searched, base, own[:ENOUGH], seed)
+        model = learn_model(searched, challenger, own[:PLENTY], seed)
         if model is not None:
             fall[other] = _fall(searched, model, other)
     return fall
+
+
+def _relabelled(searched: Searched) -> list[list[Floats]]:
+    """Return what each row would save by another label, for each answer of the newest round; of many classes, for all.
+
+    Where labels are numbers nothing is relabelled: the challenger has to see what can be saved.
+    """
+    classes = searched.classes
+    if classes is None or len(classes) > MOST_RELABELLED**2:
+        return []
+    falls = [searched.fall(np.full(len(searched), label)) for label in classes]
+    if len(classes) > MOST_RELABELLED:
+        return [falls]
+    answered = [searched.predictions == answer for answer in np.unique(searched.predictions)]
+    return [[fall * own for fall in falls if (fall * own).any()] for own in answered]
+
+
+def _most_saved(relabelled: list[list[Floats]], savings: list[Floats], like: Floats) -> Floats:
+    """Return what the best relabelling of each slice saves, from the sums of what each label would save."""
+    total, sums = np.zeros_like(like), iter(savings)
+    for labels in relabelled:
+        best = np.zeros_like(like)
+        for _ in labels:
+            best = np.maximum(best, next(sums))
+        total += best
+    return total
 
 
 def _fall(searched: Searched, model: FoundModel, ids: Ids) -> Floats:
@@ -210,36 +260,43 @@ def _in_turn(*lists: list[Kept]) -> Iterator[Kept]:
                 yield kept
 
 
-def _refitted(
-    searched: Searched,
-    base: Any,
-    cuts: list[Cut],
-    halves: Halves,
-    slices: Iterator[Kept],
-    most: int,
-    seed: int,
-    steps: _Steps,
-) -> tuple[FoundSlice, ...]:
-    """Refit a model on each slice that can still be among the best, and return those, the best first."""
-    best: list[FoundSlice] = []
-    for kept in slices:
-        ceiling = kept.sums[1] / len(halves.compare)
-        if len(best) < most or ceiling > best[-1].contribution:
-            found = _with_model(searched, base, cuts, halves, kept, seed)
-            best = sorted([*best, *found], key=lambda one: -one.contribution)[:most]
-        steps.done()
-    return tuple(best)
+@dataclass(frozen=True, eq=False)
+class _Refits:
+    """Models for slices: fitted on one half of the rows, compared on the other."""
 
+    searched: Searched
+    base: Any
+    cuts: list[Cut]
+    halves: Halves
+    seed: int
+    steps: _Steps
 
-def _with_model(
-    searched: Searched, base: Any, cuts: list[Cut], halves: Halves, kept: Kept, seed: int
-) -> list[FoundSlice]:
-    """Return the slice with a model fitted on one half; nothing if it has no rows there."""
-    mask = kept.mask(cuts)
-    fitted, compared = (half[mask[half]] for half in (halves.fit, halves.compare))
-    model = learn_model(searched, base, fitted[:ENOUGH], seed)
-    if model is None or not len(compared):
-        return []
-    fall = _fall(searched, model, compared)
-    total = float(fall.sum() if searched.weights is None else searched.weights[compared] @ fall)
-    return [FoundSlice(kept.group(cuts, searched.features), model, int(kept.sums[0]), total / len(halves.compare))]
+    def best(self, slices: Iterable[Kept], most: int) -> tuple[FoundSlice, ...]:
+        """Refit on each slice that can still be among the best, and return those, the best first."""
+        best: list[FoundSlice] = []
+        for kept in slices:
+            ceiling = kept.sums[1] / len(self.halves.compare)
+            if len(best) < most or ceiling > best[-1].contribution:
+                best = sorted([*best, *self._found(kept)], key=lambda one: -one.contribution)[:most]
+            self.steps.done()
+        return tuple(best)
+
+    def all(self, slices: Iterable[Kept]) -> tuple[FoundSlice, ...]:
+        """Refit on each slice, and return them in the order they came."""
+        found = []
+        for kept in slices:
+            found += self._found(kept)
+            self.steps.done()
+        return tuple(found)
+
+    def _found(self, kept: Kept) -> list[FoundSlice]:
+        """Return the slice with its model; nothing if no rows of it are there to fit to, or to compare on."""
+        mask, searched = kept.mask(self.cuts), self.searched
+        fitted, compared = (half[mask[half]] for half in (self.halves.fit, self.halves.compare))
+        model = learn_model(searched, self.base, fitted[:ENOUGH], self.seed)
+        if model is None or not len(compared):
+            return []
+        fall = _fall(searched, model, compared)
+        total = float(fall.sum() if searched.weights is None else searched.weights[compared] @ fall)
+        group = kept.group(self.cuts, searched.features)
+        return [FoundSlice(group, model, int(kept.sums[0]), total / len(self.halves.compare))]

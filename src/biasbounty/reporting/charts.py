@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from biasbounty.errors import MissingExtraError
+from biasbounty.finders.disparities import Disparities, Disparity
 from biasbounty.reporting.curves import Curve
 from biasbounty.statistics.numbers import digits
 from biasbounty.statistics.planning import Plan, Point
@@ -104,6 +105,44 @@ def resolution_by_rows(plan: Plan, *, width: int = 640, height: int = 360) -> An
     )
     marks = [mark.encode(x=x, y=y, color=color) for mark in _marks(plan, points)]
     return _styled(alt.layer(_rule(plan, x), lines, *marks).properties(width=width, height=height), right=20)
+
+
+def disparities(found: Disparities, *, width: int = 300) -> Any:
+    """Draw each slice's risk beside the risk elsewhere, and what another model contributes, with their intervals."""
+    alt = _altair()
+    values = [_disparity_values(number, one) for number, one in enumerate(found.found)]
+    y = alt.Y("words:N", title=None, sort=[value["words"] for value in values], axis=alt.Axis(labelLimit=420))
+    base = alt.Chart(alt.Data(values=values)).encode(y=y)
+    overall = alt.Chart(alt.Data(values=[{"risk": found.risk}])).mark_rule(color=QUIET, strokeDash=[3, 3])
+    elsewhere = base.mark_tick(color=INK, thickness=2).encode(x=alt.X("elsewhere:Q"))
+    risk = alt.layer(overall.encode(x="risk:Q"), *_intervals(base, "risk", PALETTE[1]), elsewhere)
+    zero = alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(color=QUIET).encode(x="zero:Q")
+    contribution = alt.layer(zero, *_intervals(base.encode(y=y.axis(None)), "contribution", PALETTE[0]))
+    panels = alt.hconcat(
+        risk.properties(width=width, title="risk on the group (line: overall, tick: elsewhere)"),
+        contribution.properties(width=width, title="what a model of its own contributes"),
+    )
+    return _styled(panels, right=20)
+
+
+def _disparity_values(number: int, one: Disparity) -> dict[str, Any]:
+    values: dict[str, Any] = {
+        "words": f"{number + 1}. {one.words} ({one.weight:.1%})",
+        "elsewhere": one.elsewhere.value,
+    }
+    for name, estimate in (("risk", one.risk), ("contribution", one.contribution)):
+        values |= {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
+    return values
+
+
+def _intervals(base: Any, name: str, color: str) -> list[Any]:
+    """Draw a point for each value, and a bar from its low to its high end."""
+    alt = _altair()
+    low, high = alt.X(f"{name}_low:Q", title=name), alt.X2(f"{name}_high:Q")
+    return [
+        base.mark_rule(color=color, strokeWidth=2, opacity=0.6).encode(x=low, x2=high),
+        base.mark_point(filled=True, size=45, color=color, opacity=1).encode(x=alt.X(f"{name}:Q", title=name)),
+    ]
 
 
 def to_svg(chart: Any) -> str:
