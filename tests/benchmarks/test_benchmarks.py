@@ -23,3 +23,11 @@ def test_the_committed_results_name_their_machine_and_met_their_targets() -> Non
     figures = json.loads((ROOT / "benchmarks" / "out" / "results.json").read_text())
     assert all(set(figure) == KEYS and figure["machine"] for figure in figures)
     assert [figure["name"] for figure in figures if figure["met"] is False] == []
+    for words in (
+        "judge a rejected",
+        "predict 1,000,000",
+        "memory of a holdout",
+        "decisions a second",
+        "resolution after",
+    ):
+        assert any(figure["name"].startswith(words) for figure in figures), words

@@ -57,7 +57,6 @@ def test_as_json_it_prints_every_figure_and_nothing_else(options: str) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ("", "plan is not settled: expected rows or epsilon, got neither; say how many holdout rows there are"),
         ("--rows 0", "rows is out of range: expected a whole number from 1"),
         ("--rows 9 --delta 2", "delta is out of range"),
         ("--epsilon 0.1 --disagreement 0.05", "plan for a larger disagreement or a smaller epsilon"),

@@ -388,6 +388,23 @@ def test_no_submission_that_is_refused_now_has_an_upper_bound_above_the_guarante
             assert upper_bound(most, posed.log_bound_level, zero_one=True) <= highest
 
 
+def test_p3_a_certain_regression_is_repaired_though_a_larger_one_is_noise() -> None:
+    """The largest total does not pass: 900 rows better, 830 worse. The next, 40 rows worse and none better, does."""
+    rows, n = np.arange(4000), 4000
+    first, second = rows < 1800, (rows >= 1800) & (rows < 2400)
+    even, odd = first & (rows % 2 == 0), first & (rows % 2 == 1)
+    bounty = bb.Bounty(_lookup(np.ones(n, int)), rows[:, None], np.zeros(n, int), checker=bb.Anytime(0.0, 0.05))
+    bounty.submit(_lookup(first), _lookup(np.where(even, 0, 1)))
+    bounty.submit(_lookup(second), _lookup(np.where(second, 0, 1)))
+    third = np.zeros(n, int)
+    third[even], third[np.flatnonzero(odd)[:70]], third[np.flatnonzero(second)[:40]] = 1, 1, 1
+    verdict = bounty.submit(_lookup(np.ones(n, bool)), _lookup(third))
+    assert verdict.repairs == (bb.Repair(1, 2),)
+    assert [evidence.total for evidence in bounty.outcomes[-1].repair_evidence] == [40]
+    noise = bounty._holdout.published_evidence(3, bb.Repair(0, 1))
+    assert (noise.total, noise.total_squares) == (70, 1730)
+
+
 def test_the_guarantee_says_what_it_needs_where_there_are_no_public_rows() -> None:
     assert _begin(public=True).guarantee.endswith("sample of the people the model will meet.")
     assert "the words of errors are for the organizer alone" in _begin().guarantee

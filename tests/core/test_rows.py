@@ -1,5 +1,6 @@
 """Rows of every kind are taken by number, and true places are found in order."""
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -36,6 +37,35 @@ def test_rows_are_taken_by_number_in_order_and_in_their_own_type(make: Callable[
     assert type(taken.native) is type(X)
     assert np.asarray(taken.native).tolist() == [[9, 10, 11], [3, 4, 5]]
     assert (len(Rows(X)), len(taken)) == (4, 2)
+
+
+@pytest.mark.parametrize(
+    "make", [lambda a: pd.DataFrame({"a": a}), lambda a: pl.DataFrame({"a": a}), lambda a: a[:, None]]
+)
+def test_nothing_that_is_written_to_shielded_rows_reaches_the_rows_that_are_kept(make: Callable[[Any], Any]) -> None:
+    kept = make(np.arange(5))
+
+    def write(X: Any) -> None:
+        if isinstance(X, pd.DataFrame):
+            X.loc[X["a"] > 2, "a"] = 0
+            X["a"] = 1
+        elif isinstance(X, pl.DataFrame):
+            X[0, "a"] = 9
+        else:
+            X += 1
+
+    with contextlib.suppress(ValueError):  # numpy refuses
+        write(Rows(kept).shielded())
+    assert np.asarray(kept).ravel().tolist() == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("version", ["2.2.3", "3.0.0"])
+def test_before_pandas_3_a_frame_is_copied_in_full(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Since pandas 3 a copy that shares its values is cut loose when it is written to."""
+    kept = pd.DataFrame({"a": np.arange(5)})
+    monkeypatch.setattr(pd, "__version__", version)
+    shared = np.shares_memory(Rows(kept).shielded()["a"].to_numpy(), kept["a"].to_numpy())
+    assert shared == version.startswith("3")
 
 
 @pytest.mark.parametrize("rows", [[[1]], np.array(3), pl.LazyFrame({"a": [1]}), "AGEP"])

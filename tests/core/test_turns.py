@@ -61,3 +61,17 @@ def test_a_submission_that_fails_gives_its_turn_up() -> None:
         with pytest.raises(bb.SubmissionError):
             bounty.submit(lambda X: X, lambda X: X)
     assert not bounty.submit(lambda X: X < 0, lambda X: X).accepted
+
+
+def test_a_submission_made_from_within_a_submission_is_refused_and_does_not_wait_for_itself() -> None:
+    rows, labels = np.arange(10)[:, None], np.ones(10, np.int64)
+    bounty = bb.Bounty(lambda X: np.zeros(len(X), np.int64), rows, labels)
+
+    def greedy(X: Any) -> Any:
+        bounty.submit(lambda X: X[:, 0] > 1, lambda X: np.ones(len(X)))
+        return np.ones(len(X), np.bool_)
+
+    with pytest.raises(bb.SubmissionError, match="from within a submission: expected groups and models that submit"):
+        bounty.submit(greedy, lambda X: np.ones(len(X)))
+    assert bounty.transcript == ()
+    assert bounty.submit(lambda X: X[:, 0] >= 0, lambda X: np.ones(len(X), np.int64)).round == 1

@@ -133,10 +133,13 @@ def test_what_is_not_said_of_acceptances_and_disagreement_goes_by_submissions_an
     assert bb.plan(rows=40_000, epsilon=0.8, submissions=2).acceptances == 1
 
 
-def test_with_neither_rows_nor_epsilon_it_asks_for_them() -> None:
-    for given_alone in ({}, {"submissions": 10}, {"delta": 0.1}, {"pot": 5}):
-        with pytest.raises(SettingsError, match="plan is not settled: expected rows or epsilon, got neither; say how"):
-            bb.plan(**given_alone)
+def test_with_neither_rows_nor_epsilon_rows_are_found_for_an_epsilon_of_a_hundredth_or_what_is_possible() -> None:
+    for given_alone in ({}, {"submissions": 10}, {"delta": 0.1}, {"pot": 5}, {"acceptances": 3}):
+        plan = bb.plan(**given_alone)
+        assert (plan.found, plan.epsilon) == ("rows", 0.01)
+        assert plan.is_enough
+    assert bb.plan(disagreement=0.005).epsilon == 0.005
+    assert bb.plan(acceptances=250).epsilon < 0.01
 
 
 @pytest.mark.parametrize(

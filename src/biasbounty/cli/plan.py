@@ -46,7 +46,7 @@ def plan(
     """Say what a holdout will reliably see, for Anytime and for the paper's bound.
 
     Of --rows, --epsilon and --submissions give two, and the third is found; one of the first two, and it is for 1,000
-    submissions; or all three, to hear whether that is enough.
+    submissions; none of them, and it is for epsilon 0.01; or all three, to hear whether that is enough.
     """
     console = Console(highlight=False) if Console().is_terminal else Console(width=WIDTH, highlight=False)
     _check_chart(chart)

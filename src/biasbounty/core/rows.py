@@ -4,6 +4,7 @@ Arrays are rows along their first axis. Frames (pandas, polars, pyarrow and what
 groups and models in their own type, so that a group may say `X["AGEP"] < 25`.
 """
 
+import sys
 from copy import copy
 from typing import Any
 
@@ -95,7 +96,8 @@ def _shield_array(native: Any) -> Any:
 
 
 def _shield_pandas(native: Any) -> Any:
-    return native.copy(deep=False)
+    """Copy a frame: before pandas 3 in full, since then what is written to the copy of a frame stays there."""
+    return native.copy(deep=int(sys.modules["pandas"].__version__.split(".")[0]) < 3)
 
 
 def _shield_frame(native: Any) -> Any:

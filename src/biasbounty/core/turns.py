@@ -8,6 +8,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from biasbounty.errors import SettingsError
+
 
 class Turn:
     """A place in the order."""
@@ -27,24 +29,34 @@ class Turns:
         self._changed = threading.Condition()
         self._given = self._served = 0
         self._done: set[int] = set()
+        self._within: set[int] = set()
+        """The threads that have a turn: one that waited for another turn would wait for itself."""
 
     @contextmanager
     def take(self) -> Iterator[Turn]:
         """Take the next number; leaving the block gives it up, whether it was served or not."""
+        thread = threading.get_ident()
         with self._changed:
+            if thread in self._within:
+                raise SettingsError(
+                    "bounty is asked for a verdict from within a submission: expected groups and models that submit "
+                    "nothing themselves; submit after this one is judged"
+                )
             number, self._given = self._given, self._given + 1
+            self._within.add(thread)
         try:
             yield Turn(self, number)
         finally:
-            self._finish(number)
+            self._finish(number, thread)
 
     def wait(self, number: int) -> None:
         """Return when it is this number's turn."""
         with self._changed:
             self._changed.wait_for(lambda: self._served == number)
 
-    def _finish(self, number: int) -> None:
+    def _finish(self, number: int, thread: int) -> None:
         with self._changed:
+            self._within.discard(thread)
             self._done.add(number)
             while self._served in self._done:
                 self._done.remove(self._served)

@@ -16,7 +16,6 @@ from functools import cached_property
 from math import inf, lgamma, log, pi, sqrt
 from typing import Any, Literal, TypeAlias
 
-from biasbounty.errors import SettingsError
 from biasbounty.statistics.numbers import PARTS, find_least, find_most, number, parts, place
 from biasbounty.statistics.plan_figures import (
     MOST_ROWS,
@@ -35,8 +34,8 @@ from biasbounty.statistics.surprise import log_share
 WIDTH = 79
 NINE_IN_TEN = 1.2816
 """How many standard deviations above what passes a contribution must be to pass nine times in ten."""
-SUBMISSIONS = 1000
-"""How many submissions there are, if nothing is said."""
+SUBMISSIONS, EPSILON = 1000, 0.01
+"""How many submissions there are, and what is to be seen, if nothing is said (of rows either)."""
 ACCEPTED, REMOVED = 0.01, 0.2
 """The share of submissions that are accepted, if nothing is said: one at least, and no more than would together lower
 risk by so much if each contributes epsilon."""
@@ -223,7 +222,8 @@ def plan(
 ) -> Plan:
     """Plan a bounty: of rows, epsilon and submissions give any two, and the third follows.
 
-    Given rows or epsilon alone, it is for 1,000 submissions. Given all three, the plan says whether that is enough, and
+    Given rows or epsilon alone, it is for 1,000 submissions; given neither, epsilon is 0.01 (less, if the other figures
+    do not allow so much), and rows are found. Given all three, the plan says whether that is enough, and
     its `limits` how far each figure could go. What is found is rounded to three digits, to the safe side; if nothing is
     enough, the plan found is the nearest to it, and says so.
 
@@ -250,10 +250,7 @@ def plan(
     rest = _Rest(delta, acceptances, disagreement, pot)
     if rows is None:
         if epsilon is None:
-            raise SettingsError(
-                "plan is not settled: expected rows or epsilon, got neither; say how many holdout rows there are, or "
-                "how small a contribution they are to see"
-            )
+            epsilon = min(EPSILON, largest_epsilon(acceptances or 0, disagreement or 1.0) / PARTS)
         return rest.find_rows(epsilon, submissions or SUBMISSIONS)
     if epsilon is None:
         return rest.find_epsilon(rows, submissions or SUBMISSIONS)
