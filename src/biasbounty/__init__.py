@@ -6,7 +6,12 @@
 
 `Bounty` judges submissions, `PointerDecisionList` is the patched model, `losses` makes losses, `errors` has every
 exception in one tree; `biasbounty.reporting.write_report` writes a report, `biasbounty.checks` has contract suites.
+
+Where algorithms hunt instead of people: `find_disparities`, the finders, `BountyClassifier`, `BountyRegressor`. These
+need scikit-learn, which is imported when the first of them is asked for.
 """
+
+from typing import TYPE_CHECKING, Any
 
 from biasbounty import errors, losses
 from biasbounty._version import __version__
@@ -26,16 +31,34 @@ from biasbounty.statistics import Evidence
 from biasbounty.statistics.planning import Plan, plan
 from biasbounty.values import Certificate, Repair, Round, Verdict
 
+if TYPE_CHECKING:
+    from biasbounty.finders import (
+        AlternatingFinder,
+        BountyClassifier,
+        BountyRegressor,
+        ExamplesFinder,
+        Finder,
+        ResidualFinder,
+        SliceFinder,
+        TernaryFinder,
+        find_disparities,
+    )
+
 __all__ = [
+    "AlternatingFinder",
     "Anytime",
     "BiasBountyError",
     "Bounty",
+    "BountyClassifier",
+    "BountyRegressor",
     "BountyStoppedError",
     "Certificate",
     "Checker",
     "Evidence",
     "Examination",
+    "ExamplesFinder",
     "Explanation",
+    "Finder",
     "Holdout",
     "LocalHoldout",
     "Opened",
@@ -49,12 +72,29 @@ __all__ = [
     "Question",
     "Repair",
     "RepairNode",
+    "ResidualFinder",
     "Round",
+    "SliceFinder",
     "SubmissionError",
+    "TernaryFinder",
     "UpdateNode",
     "Verdict",
     "__version__",
     "errors",
+    "find_disparities",
     "losses",
     "plan",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what needs scikit-learn only when it is asked for."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from biasbounty import finders
+
+    return getattr(finders, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -51,7 +51,7 @@ class Condition(ABC):
 
 @dataclass(frozen=True)
 class Range(Condition):
-    """A number is at least `low` and below `high`; an end that is None is open."""
+    """A number is at least `low` and below `high`; an end that is None is open, with both open any number will do."""
 
     low: float | None = None
     high: float | None = None
@@ -67,6 +67,8 @@ class Range(Condition):
     @property
     def words(self) -> str:
         """The range as predicate text."""
+        if self.low is None and self.high is None:
+            return f"{quoted_name(self.feature.name)} IS NOT NULL"
         ends = ((">=", self.low), ("<", self.high))
         return " AND ".join(f"{self.subject} {sign} {number_words(end)}" for sign, end in ends if end is not None)
 

@@ -143,7 +143,7 @@ def find_disparities(
         progress: Told how far the search is.
     """
     require_function(model, SettingsError, "model")
-    _require_settings(most, delta)
+    _require_settings(most, delta, finder)
     rng = np.random.default_rng(seed)
     all_of_them = Searched.of(X, y, ask(model, X), rng, loss, None)
     if len(all_of_them) < 2:
@@ -208,7 +208,9 @@ class _Tested:
         return Estimate(total / len(values) if len(values) else 0.0, max(lowest, low), min(1.0, high))
 
 
-def _require_settings(most: Any, delta: Any) -> None:
+def _require_settings(most: Any, delta: Any, finder: Any) -> None:
+    if finder is not None and not isinstance(finder, SliceFinder):
+        raise SettingsError(f"finder ranks no slices: expected a SliceFinder, got {type(finder).__name__}")
     if not (isinstance(most, (int, np.integer)) and 1 <= most <= MOST_SLICES):
         raise SettingsError(f"most is out of range: expected a whole number from 1 to {MOST_SLICES}, got {shown(most)}")
     if not (is_number(delta) and 0 < delta < 1):

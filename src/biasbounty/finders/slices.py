@@ -8,7 +8,7 @@ A slice says itself as predicate text. The search has three steps, each for far 
    about.
 2. A shortlist takes in turn the slices of most savings by relabelling, of most savings under the challenger, and of the
    largest excess of cost over what as many rows cost on average; each sees what others miss
-   (docs/decisions/0011-which-slices-get-a-model.md). Near copies of a slice on the list are put off.
+   (docs/decisions/0012-which-slices-get-a-model.md). Near copies of a slice on the list are put off.
 3. A model is refitted on each of these, on one half of the rows, and contributes what it does on the other half.
 
 No model can save more than all that a slice costs. So a slice whose losses on the second half come to no more than the
@@ -39,7 +39,7 @@ Ranking: TypeAlias = Literal["contribution", "excess"]
 MOST_COLUMNS = 3
 ENOUGH = 20_000
 """A model that is only compared with others is fitted to so many rows at most."""
-PLENTY, TREES = 40_000, 10
+PLENTY, TREES = 20_000, 10
 """The challenger is a small forest, fitted to so many rows at most."""
 MOST_RELABELLED = 3
 """With more classes, all answers of the newest round are relabelled alike; with more than the square of it, none."""
@@ -209,7 +209,7 @@ def _weighed(searched: Searched, values: Floats) -> Floats:
 def _challenged(searched: Searched, halves: Halves, seed: int) -> Floats:
     """Return by how much the loss of each row falls under a challenger that was fitted to the other half."""
     forest = RandomForestRegressor if searched.classes is None else RandomForestClassifier
-    challenger = forest(n_estimators=TREES, min_samples_leaf=20, max_features=0.5, max_samples=0.5, n_jobs=1)
+    challenger = forest(n_estimators=TREES, min_samples_leaf=20, max_features=0.5, n_jobs=1)
     fall = np.zeros(len(searched))
     for own, other in ((halves.fit, halves.compare), (halves.compare, halves.fit)):
         model = learn_model(searched, challenger, own[:PLENTY], seed)
@@ -272,12 +272,12 @@ class _Refits:
     steps: _Steps
 
     def best(self, slices: Iterable[Kept], most: int) -> tuple[FoundSlice, ...]:
-        """Refit on each slice that can still be among the best, and return those, the best first."""
+        """Refit on each slice that can still be among the best, and return those; of equals, the smallest first."""
         best: list[FoundSlice] = []
         for kept in slices:
-            ceiling = kept.sums[1] / len(self.halves.compare)
-            if len(best) < most or ceiling > best[-1].contribution:
-                best = sorted([*best, *self._found(kept)], key=lambda one: -one.contribution)[:most]
+            rows, ceiling = kept.sums[0], kept.sums[1] / len(self.halves.compare)
+            if len(best) < most or (ceiling, -rows) > (best[-1].contribution, -best[-1].rows):
+                best = sorted([*best, *self._found(kept)], key=lambda one: (-one.contribution, one.rows))[:most]
             self.steps.done()
         return tuple(best)
 

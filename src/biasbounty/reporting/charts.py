@@ -2,15 +2,17 @@
 
 from collections.abc import Callable
 from math import log
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from biasbounty.errors import MissingExtraError
-from biasbounty.finders.disparities import Disparities, Disparity
 from biasbounty.reporting.curves import Curve
 from biasbounty.statistics.numbers import digits
 from biasbounty.statistics.planning import Plan, Point
+
+if TYPE_CHECKING:
+    from biasbounty.finders.disparities import Disparities, Disparity
 
 PALETTE = (
     "#3b6fb6", "#d1622b", "#2e8b72", "#b0559a", "#8a6d1f", "#5b52b0", "#c23b55", "#4d8fac", "#6f8f2f", "#7a7a7a",
@@ -107,7 +109,7 @@ def resolution_by_rows(plan: Plan, *, width: int = 640, height: int = 360) -> An
     return _styled(alt.layer(_rule(plan, x), lines, *marks).properties(width=width, height=height), right=20)
 
 
-def disparities(found: Disparities, *, width: int = 300) -> Any:
+def disparities(found: "Disparities", *, width: int = 300) -> Any:
     """Draw each slice's risk beside the risk elsewhere, and what another model contributes, with their intervals."""
     alt = _altair()
     values = [_disparity_values(number, one) for number, one in enumerate(found.found)]
@@ -125,7 +127,7 @@ def disparities(found: Disparities, *, width: int = 300) -> Any:
     return _styled(panels, right=20)
 
 
-def _disparity_values(number: int, one: Disparity) -> dict[str, Any]:
+def _disparity_values(number: int, one: "Disparity") -> dict[str, Any]:
     values: dict[str, Any] = {
         "words": f"{number + 1}. {one.words} ({one.weight:.1%})",
         "elsewhere": one.elsewhere.value,
