@@ -14,7 +14,10 @@ import biasbounty
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "src" / "biasbounty").rglob("*.py"))
 PAGES = sorted(
-    [*ROOT.glob("*.md"), *(page for room in ("docs", "src", "benchmarks") for page in (ROOT / room).rglob("*.md"))]
+    page
+    for pattern in ("*.md", "docs/**/*.md", "src/**/*.md", "benchmarks/**/*.md")
+    for page in ROOT.glob(pattern)
+    if ROOT / "benchmarks" / "out" not in page.parents  # where peers are installed
 )
 
 

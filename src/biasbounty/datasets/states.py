@@ -164,12 +164,16 @@ def load_states(path: Path, task: Task = "income") -> AllStates:
     return AllStates(sample, states, texts)
 
 
-def _texts(table: Any, column: str) -> list[str]:
+def _column(table: Any, column: str) -> Any:
     if column not in table.column_names:
         raise SettingsError(
             f"census file lacks a column: expected {column!r} among its columns, got {', '.join(table.column_names)}"
         )
-    answers: list[str] = table[column].cast("string").to_pylist()
+    return table[column]
+
+
+def _texts(table: Any, column: str) -> list[str]:
+    answers: list[str] = _column(table, column).cast("string").to_pylist()
     return answers
 
 
@@ -186,7 +190,7 @@ def _encoded(table: Any, name: str, texts: dict[str, tuple[str, ...]]) -> Codes:
 
 
 def _number(name: str) -> Callable[[Any], Codes]:
-    return lambda table: np.asarray(table[_TEXTS[name]].to_numpy(), np.int64)
+    return lambda table: np.asarray(_column(table, _TEXTS[name]).to_numpy(), np.int64)
 
 
 def _disabled(table: Any) -> Codes:
@@ -203,4 +207,4 @@ def _label(table: Any, task: Task) -> Codes:
     if task == "income" and "Income50k" in table.column_names:
         return np.asarray(table["Income50k"].to_numpy(), np.int64)
     column, most = ("Income", 50_000) if task == "income" else ("Travel time to work", 20)
-    return np.asarray(np.nan_to_num(table[column].to_numpy().astype(float)) > most, np.int64)
+    return np.asarray(np.nan_to_num(_column(table, column).to_numpy().astype(float)) > most, np.int64)

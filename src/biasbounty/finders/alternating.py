@@ -17,6 +17,7 @@ import numpy as np
 
 from biasbounty.arrays import Array, is_number, shown
 from biasbounty.errors import SettingsError
+from biasbounty.finders.features import Floats
 from biasbounty.finders.found import (
     FoundGroup,
     FoundModel,
@@ -38,6 +39,8 @@ class Pair:
     group: FoundGroup
     mask: Mask
     model: FoundModel
+    fall: Floats
+    """By how much the loss of each row falls if the model answers it."""
     value: float
 
 
@@ -97,13 +100,13 @@ class AlternatingFinder(Finder):
         A refit is a function of the pair, so that the half just refitted needs no second try at the pair it made.
         """
         model = learn_model(searched, self.base, np.flatnonzero(start), seed)
-        pair = None if model is None else self._with_group(searched, model, seed)
+        pair = None if model is None else self._with_group(searched, model, _fall(searched, model), seed)
         if pair is None:
             return None
         refits, idle = cycle((self._refit_model, self._refit_group)), 1
         while idle < 2:
             refitted = next(refits)(searched, pair, seed)
-            if refitted is None or refitted.value < pair.value + self.epsilon:
+            if refitted is None or refitted.value - pair.value < self.epsilon:
                 idle += 1
             else:
                 pair, idle = refitted, 1
@@ -111,26 +114,28 @@ class AlternatingFinder(Finder):
 
     def _refit_model(self, searched: Searched, pair: Pair, seed: int) -> Pair | None:
         model = learn_model(searched, self.base, np.flatnonzero(pair.mask), seed)
-        return None if model is None else _pair(searched, pair.group, pair.mask, model)
+        return None if model is None else _pair(searched, pair.group, pair.mask, model, _fall(searched, model))
 
     def _refit_group(self, searched: Searched, pair: Pair, seed: int) -> Pair | None:
-        return self._with_group(searched, pair.model, seed)
+        return self._with_group(searched, pair.model, pair.fall, seed)
 
-    def _with_group(self, searched: Searched, model: FoundModel, seed: int) -> Pair | None:
+    def _with_group(self, searched: Searched, model: FoundModel, fall: Floats, seed: int) -> Pair | None:
         """Return the model with the group of those it does better on; where it never differs, any group will do."""
-        fall = searched.fall(model.of(searched.matrix))
         ids = np.flatnonzero(fall)
         if len(searched.weighed(ids)):
             group = learn_group(searched, self.group_base, ids, fall[ids] > 0, np.abs(fall[ids]), seed)
         else:
-            everyone = np.ones(len(searched), np.bool_)
-            group = learn_group(searched, self.group_base, np.arange(len(searched)), everyone, None, seed)
-        return None if group is None else _pair(searched, group, group.of(searched.matrix), model)
+            inside = np.ones(len(searched), np.bool_)
+            group = learn_group(searched, self.group_base, searched.everyone, inside, None, seed)
+        return None if group is None else _pair(searched, group, group.of(searched.matrix), model, fall)
 
 
-def _pair(searched: Searched, group: FoundGroup, mask: Mask, model: FoundModel) -> Pair:
-    fall = searched.fall(model.of(searched.matrix))
-    return Pair(group, mask, model, searched.mean(mask * fall))
+def _fall(searched: Searched, model: FoundModel) -> Floats:
+    return searched.fall(model.of(searched.matrix))
+
+
+def _pair(searched: Searched, group: FoundGroup, mask: Mask, model: FoundModel, fall: Floats) -> Pair:
+    return Pair(group, mask, model, fall, searched.mean(mask * fall))
 
 
 def _start(searched: Searched, number: int, rng: np.random.Generator) -> Mask:

@@ -64,7 +64,7 @@ class FoundModel:
 
     def of(self, matrix: Floats) -> Array:
         """Answer for each row of the features' matrix."""
-        answers = _predictions(self.estimator, matrix)
+        answers = ask_base(self.estimator, matrix)
         return answers if self.span is None else self.span(answers)
 
 
@@ -81,7 +81,7 @@ class FoundGroup:
 
     def of(self, matrix: Floats) -> npt.NDArray[np.bool_]:
         """Say of each row of the features' matrix whether it is in the group."""
-        return np.asarray(_predictions(self.estimator, matrix) == 1)
+        return np.asarray(ask_base(self.estimator, matrix) == 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,28 +93,52 @@ class Everyone:
         return np.ones(len(X), np.bool_)
 
 
-def _predictions(estimator: Any, matrix: Floats) -> Array:
+def ask_base(estimator: Any, matrix: Floats) -> Array:
     """Ask an estimator; most refuse to be asked about no rows at all."""
     asked = matrix if len(matrix) else np.full((1, matrix.shape[1]), np.nan)
-    return np.asarray(estimator.predict(asked))[: len(matrix)]
+    try:
+        return np.asarray(estimator.predict(asked))[: len(matrix)]
+    except SettingsError:
+        raise
+    except Exception as error:
+        words = f"{type(error).__name__}: {shown(error, str)}"
+        raise SettingsError(
+            f"base {shown(estimator)} failed when asked about {len(asked)} rows: expected answers, got {words}"
+        ) from error
 
 
 def learn(base: Any, matrix: Floats, targets: Array, weights: Floats | None, seed: int) -> Any:
-    """Return a clone of the base, fitted; all its chance comes from the seed."""
+    """Return a clone of the base, fitted; all its chance comes from the seed.
+
+    Where all targets are the same, a ValueError is taken for a refusal to learn from that; not one about a setting,
+    which scikit-learn makes a TypeError as well.
+    """
     estimator = _seeded(clone(base), seed)
-    if not _takes_missing(estimator):
+    if _takes_missing(estimator):
+        matrix = _without_blanks(matrix)
+    else:
         estimator = make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True), estimator)
     weighing = _weighing(estimator, weights)
     try:
         return estimator.fit(matrix, targets, **weighing)
     except Exception as error:
-        if (targets == targets[0]).all():
+        if (targets == targets[0]).all() and isinstance(error, ValueError) and not isinstance(error, TypeError):
             constant = DummyClassifier(strategy="most_frequent") if is_classifier(base) else DummyRegressor()
             return constant.fit(matrix, targets)
         words = f"{type(error).__name__}: {shown(error, str)}"
         raise SettingsError(
             f"base {shown(base)} failed on {len(matrix)} rows: expected it to fit, got {words}"
         ) from error
+
+
+def _without_blanks(matrix: Floats) -> Floats:
+    """Return the matrix with 0 in columns that are wholly missing: not every estimator knows to pass them by."""
+    blank = [at for at in np.flatnonzero(np.isnan(matrix[0])) if np.isnan(matrix[:, at]).all()]
+    if not blank:
+        return matrix
+    filled = matrix.copy()
+    filled[:, blank] = 0.0
+    return filled
 
 
 def learn_model(searched: Searched, base: Any, ids: Ids, seed: int) -> FoundModel | None:
@@ -142,20 +166,20 @@ def _fitted_model(
     if not len(ids):
         return None
     weights = combined(searched, ids, counts)
-    return FoundModel(searched.features, learn(base, searched.matrix[ids], targets, weights, seed), span)
+    return FoundModel(searched.features, learn(base, searched.rows(ids), targets, weights, seed), span)
 
 
 def learn_group(
     searched: Searched, base: Any, ids: Ids, inside: Mask, counts: Floats | None, seed: int
 ) -> FoundGroup | None:
     """Return the group that holds those of these rows that are inside, or None if none of them counts."""
-    kept = np.isin(ids, searched.weighed(ids))
+    kept = np.ones(len(ids), np.bool_) if searched.weights is None else searched.weights[ids] > 0
     if not kept.any():
         return None
     ids, counts = ids[kept], None if counts is None else counts[kept]
     base = DecisionTreeClassifier(max_depth=GROUP_DEPTH, min_samples_leaf=GROUP_LEAF) if base is None else base
     weights = combined(searched, ids, counts)
-    return FoundGroup(searched.features, learn(base, searched.matrix[ids], inside[kept].astype(int), weights, seed))
+    return FoundGroup(searched.features, learn(base, searched.rows(ids), inside[kept].astype(int), weights, seed))
 
 
 def combined(searched: Searched, ids: Ids, counts: Floats | None) -> Floats | None:
@@ -188,8 +212,8 @@ def seed_from(rng: np.random.Generator) -> int:
 
 
 def _span_of(searched: Searched) -> Span:
-    dtype = np.result_type(searched.y, searched.predictions)
-    return Span(float(searched.y.min()), float(searched.y.max()), dtype)
+    dtype, counted = np.result_type(searched.y, searched.predictions), searched.y[searched.weighed(searched.everyone)]
+    return Span(float(counted.min()), float(counted.max()), dtype)
 
 
 def _seeded(estimator: Any, seed: int) -> Any:
@@ -211,15 +235,15 @@ def _weighing(estimator: Any, weights: Floats | None) -> dict[str, Floats]:
     """Return the argument by which an estimator, or the last of a pipeline, is told what each row counts."""
     if weights is None:
         return {}
-    name = "sample_weight"
+    steps = ""
     while isinstance(estimator, Pipeline):
-        name, estimator = f"{estimator.steps[-1][0]}__{name}", estimator.steps[-1][1]
+        steps, estimator = f"{steps}{estimator.steps[-1][0]}__", estimator.steps[-1][1]
     if not has_fit_parameter(estimator, "sample_weight"):
         raise SettingsError(
             f"base {shown(estimator)} cannot count rows by weight: expected a fit that takes sample_weight; "
             "use another, or neither give weights nor a loss other than zero_one"
         )
-    return {name: weights}
+    return {f"{steps}sample_weight": weights}
 
 
 @dataclass(frozen=True)

@@ -100,7 +100,7 @@ class Searched:
         features, measured = Features(X), get(loss)
         if not len(X):
             raise SettingsError("rows are empty: expected at least one row, got 0")
-        labels, answers = _column(y, "labels", len(X)), _column(predictions, "predictions", len(X))
+        labels, answers = column(y, "labels", len(X)), column(predictions, "predictions", len(X))
         measured.check_labels(labels)
         _require_comparable(labels, answers)
         return Searched(
@@ -123,6 +123,15 @@ class Searched:
         """Whether the newest round costs nothing on these rows, so that nothing can be found."""
         return not self.before.any()
 
+    @property
+    def everyone(self) -> Ids:
+        """All rows, by number."""
+        return np.arange(len(self))
+
+    def rows(self, ids: Ids) -> Floats:
+        """Return some rows of the matrix, by number in order; all of them without a copy."""
+        return self.matrix if len(ids) == len(self) and (ids == self.everyone).all() else self.matrix[ids]
+
     def weighed(self, ids: Ids) -> Ids:
         """Return those of the rows that count."""
         return ids if self.weights is None else ids[self.weights[ids] > 0]
@@ -136,18 +145,22 @@ class Searched:
         return self.before - self.loss(answers, self.y)
 
     def certificate(self, finder: Finder, group: RowFunction, model: RowFunction, rule: str = "") -> Certificate | None:
-        """Return the certificate, with a note, if it contributes on the rows searched; ask it as anyone would."""
-        asked: Any = group
-        mask = np.asarray(asked(self.X), np.bool_)
-        after = np.zeros(len(self))
+        """Return the certificate, with a note, if it contributes on the rows searched."""
+        mask, after = np.asarray(self._asked(group, self.everyone), np.bool_), np.zeros(len(self))
         if mask.any():
-            own: Any = model
-            after[mask] = self.loss(own(Rows(self.X).take(np.flatnonzero(mask)).native), self.y[mask])
+            after[mask] = self.loss(self._asked(model, np.flatnonzero(mask)), self.y[mask])
         weight, was, will = self.mean(mask.astype(float)), self.mean(mask * self.before), self.mean(mask * after)
         if not was - will > ROUNDING:
             return None
         share = f"{weight:.1%} of the rows searched, where risk falls from {was / weight:.3g} to {will / weight:.3g}"
         return Certificate(group, model, note=as_note(f"{rule or 'a group'} ({type(finder).__name__}: {share})"))
+
+    def _asked(self, function: RowFunction, ids: Ids) -> Array:
+        """Ask a group or model about some rows, as anyone would; what was learned here is spared making the matrix."""
+        asked: Any = function
+        if getattr(asked, "features", None) is self.features:
+            return np.asarray(asked.of(self.matrix))[ids]
+        return np.asarray(asked(Rows(self.X).take(ids).native))
 
 
 def as_note(words: str) -> str:
@@ -164,7 +177,7 @@ def _require_rng(rng: Any) -> None:
         )
 
 
-def _column(values: Any, what: str, size: int) -> Array:
+def column(values: Any, what: str, size: int) -> Array:
     """Return labels or predictions as an array of numbers or of text, one for each row."""
     array = as_array(values)
     if array.shape != (size,):
@@ -209,7 +222,9 @@ def _weights(weights: Any, size: int) -> Floats | None:
     bad = ~(np.isfinite(floats) & (floats >= 0))
     if bad.any():
         row = int(np.argmax(bad))
-        raise SettingsError(f"weights are no weights: expected none below 0, got {shown(floats[row])} at row {row}")
+        raise SettingsError(
+            f"weights are no weights: expected finite numbers from 0, got {shown(floats[row])} at row {row}"
+        )
     if not floats.any():
         raise SettingsError("weights are all 0: expected some row that counts; leave them out to count all the same")
     if (floats == floats[0]).all():
@@ -241,9 +256,11 @@ def _named_classes(labels: Array, loss: CostMatrix) -> Array:
 
 def _require_whole(labels: Array, loss: Loss) -> None:
     """Raise unless the labels can be classes: fractions are measurements."""
-    fractional = labels != np.rint(labels) if labels.dtype.kind == "f" else np.zeros(1, np.bool_)
-    if fractional.any():
-        row = int(np.argmax(fractional))
+    if labels.dtype.kind != "f":
+        return
+    whole = np.isfinite(labels) & (labels == np.rint(labels))
+    if not whole.all():
+        row = int(np.argmin(whole))
         raise SettingsError(
             f"labels are no classes: expected whole numbers, booleans or text for {loss.name}, got "
             f"{shown(labels[row])} at row {row}; for numbers to come close to, use losses.absolute(low, high)"

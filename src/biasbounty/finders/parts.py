@@ -7,6 +7,7 @@ of weight three is three rows, whichever way it is written; a weight that is no 
 of at most 1.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -51,34 +52,43 @@ class Pieces:
         return self[:middle], self[middle:]
 
 
-def draw_pieces(content: Floats, weights: Floats | None, seed: int) -> Pieces:
+def draw_pieces(content: Iterable[Floats], weights: Floats | None, seed: int) -> Pieces:
     """Draw the order of rows: a function of which rows there are, how much each counts in all, and the seed.
 
     Args:
-        content: One line for each row: all of its features, and its label.
+        content: One line for each row, in blocks of any size: all of its features, and its label.
         weights: How much each row counts, more than 0; 1 if not given.
         seed: Which of the orders.
     """
-    hashes = _hashes(content)
-    weights = np.ones(len(hashes)) if weights is None else weights
-    order = np.lexsort((weights, hashes))
-    firsts = np.flatnonzero(np.diff(hashes[order], prepend=~hashes[order[:1]]))
-    totals = np.add.reduceat(weights[order], firsts)
+    hashes = np.concatenate([_hashes(block) for block in content])
+    if weights is None and np.diff(np.sort(hashes)).all():
+        drawn = np.argsort(_tickets(hashes, np.zeros(1, np.uint64), seed))
+        return Pieces(drawn, np.ones(len(drawn)))
+    order = np.argsort(hashes) if weights is None else np.lexsort((weights, hashes))
+    own = hashes[order]
+    firsts = np.flatnonzero(np.diff(own, prepend=~own[:1]))
+    totals = np.diff(firsts, append=len(own)) if weights is None else np.add.reduceat(weights[order], firsts)
     copies = np.ceil(totals / max(1.0, totals.sum() / MOST_PIECES)).astype(np.intp)
     kind = np.repeat(np.arange(len(copies)), copies)
     number = np.arange(len(kind)) - np.repeat(np.cumsum(copies) - copies, copies)
-    tickets = _mixed(hashes[order][firsts][kind] ^ _mixed(number.astype(np.uint64) * STEP + np.uint64(seed)))
-    drawn = np.argsort(tickets, kind="stable")
+    drawn = np.argsort(_tickets(own[firsts][kind], number.astype(np.uint64), seed))
     return Pieces(order[firsts][kind][drawn], (totals / copies)[kind][drawn])
+
+
+def _tickets(hashes: Hashes, numbers: Hashes, seed: int) -> Hashes:
+    """Return what rows are drawn by: a hash of what is in them, their number among equal ones, and the seed."""
+    return _mixed(hashes ^ _mixed(numbers * STEP + np.uint64(seed)))
 
 
 def _hashes(content: Floats) -> Hashes:
     """Hash each line; equal numbers are equal, however they are written."""
-    hashes = np.zeros(len(content), np.uint64)
-    for column in content.T:
-        plain = np.where(np.isnan(column), np.nan, column) + 0.0  # one NaN, and no zero below zero
-        hashes = _mixed((hashes + STEP) ^ plain.view(np.uint64))
-    return hashes
+    plain = content + 0.0  # no zero below zero
+    plain[np.isnan(plain)] = np.nan  # and one NaN only
+    bits = plain.view(np.uint64)
+    bits *= STEP
+    bits ^= bits >> np.uint64(32)
+    bits *= _mixed(np.arange(1, content.shape[1] + 1, dtype=np.uint64)) | np.uint64(1)
+    return _mixed(bits.sum(axis=1, dtype=np.uint64))
 
 
 def _mixed(bits: Hashes) -> Hashes:

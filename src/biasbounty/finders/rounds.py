@@ -26,7 +26,7 @@ from biasbounty.core.record import Record
 from biasbounty.core.rows import Rows
 from biasbounty.core.thresholds import Plain
 from biasbounty.core.transcript import verdict_of
-from biasbounty.finders.interface import Finder, Floats
+from biasbounty.finders.interface import Finder, Floats, Progress
 from biasbounty.finders.parts import Pieces
 from biasbounty.losses import Loss
 from biasbounty.statistics import Evidence
@@ -39,6 +39,10 @@ NOTHING_TESTED = "Nothing was tested."
 ON_PARTS = (
     "Each round was tested on rows of its own: with probability at least "
     f"{1 - DELTA:g}, every lower bound in history_ holds, if rows are drawn independently."
+)
+HEAVY_ROWS = (
+    " A row of weight above 1 was taken for as many rows drawn independently, so that it may have been both searched "
+    "and tested; if weights mean anything else, divide them by the largest."
 )
 
 
@@ -123,7 +127,11 @@ class Bench:
         return evidence.contribution / self.mean_share
 
     def lower_bound(self, evidence: Evidence) -> float | None:
-        """Return what risk truly falls by at least, if that is known to be more than nothing."""
+        """Return what risk truly falls by at least, if that is known to be more than nothing.
+
+        Where rows have shares, the bound is for the mean of share times fall. No share is above 1, so that the fall of
+        the weighted risk, which is that mean over the mean share, is at least as large.
+        """
         if self.log_level is None:
             return None
         bound = lower_bound(evidence, self.log_level, zero_one=self.loss.zero_one)
@@ -141,6 +149,7 @@ class Training:
         loss: What an answer costs.
         rng: Where the finder's chance comes from.
         wrap: What is done to each model that is found, before it is tested.
+        progress: Told how far it is.
     """
 
     def __init__(
@@ -153,9 +162,11 @@ class Training:
         loss: Loss,
         rng: np.random.Generator,
         wrap: Callable[[RowFunction], RowFunction],
+        progress: Progress | None = None,
     ) -> None:
         self._sample, self._labels = sample, labels
         self._finder, self._loss, self._rng, self._wrap = finder, loss, rng, wrap
+        self._progress: Progress = _nobody if progress is None else progress
         nothing_asked = Plain().begin(0, repairs=True, zero_one=loss.zero_one)
         self._record = Record(PointerDecisionList(initial, labels=labels), nothing_asked)
         self.history: tuple[Trial, ...] = ()
@@ -169,9 +180,9 @@ class Training:
     def by_parts(self, parts: Sequence[Pieces], least: float, most: int) -> str:
         """Search and test part after part until one does not show a contribution of `least`; return why it ended."""
         self.guarantee = ON_PARTS
-        for search, test in map(Pieces.split, parts):
+        for at, (search, test) in enumerate(map(Pieces.split, parts)):
             bench = self._bench(test, lambda taken: Plain(least * taken.mean_share), log(DELTA / len(parts)))
-            if not self._round(search, bench):
+            if not self._round(search, bench, at, len(parts)):
                 return self._ended(f"less than the {least:.4g} asked for")
         what = "2/epsilon of them, the most there can be" if len(parts) == most else f"with more rows up to {most}"
         return f"parts used up: something was accepted in each of {len(parts)} ({what})"
@@ -181,10 +192,10 @@ class Training:
         search, test = pieces.split()
         bench = self._bench(test, lambda _: checker)
         self.guarantee = bench.examination.guarantee
-        for _ in range(most):
+        for at in range(most):
             if bench.examination.stopped:
                 return bench.examination.stopped
-            if not self._round(search, bench):
+            if not self._round(search, bench, at, most):
                 return self._ended(f"not enough for {checker!r}")
             bench = replace(bench, examination=self._record.examination)
         return f"enough rounds: {most} were accepted, the most there can be by 2/epsilon"
@@ -211,9 +222,9 @@ class Training:
             holdout.append(candidate)
         return Bench(holdout, examination, loss, taken.mean_share, log_level)
 
-    def _round(self, search: Pieces, bench: Bench) -> bool:
+    def _round(self, search: Pieces, bench: Bench, at: int, most: int) -> bool:
         """Find a certificate, test it, and publish a round if it is accepted; say whether it was."""
-        certificate = self._find(search)
+        certificate = self._find(search, lambda done, steps: self._progress(at * steps + done, most * steps))
         if certificate is None:
             self.history += (Trial(False, self._record.newest, len(search), bench.holdout.size),)
             return False
@@ -225,11 +236,17 @@ class Training:
         self.history += (_trial(decision.outcome, verdict.round, certificate, len(search), bench),)
         return verdict.accepted
 
-    def _find(self, search: Pieces) -> Certificate | None:
+    def _find(self, search: Pieces, progress: Progress) -> Certificate | None:
         taken = self._sample.take(search)
         answers = self.model.predict(taken.X)
-        found = self._finder.find(taken.X, taken.y, answers, self._rng, loss=self._loss, weights=taken.shares)
+        found = self._finder.find(
+            taken.X, taken.y, answers, self._rng, loss=self._loss, weights=taken.shares, progress=progress
+        )
         return None if found is None else replace(found, model=self._wrap(found.model))
+
+
+def _nobody(done: int, steps: int) -> None:
+    """Tell nobody how far it is."""
 
 
 def _trial(outcome: Outcome, round: int, certificate: Certificate, searched: int, bench: Bench) -> Trial:

@@ -190,6 +190,7 @@ class _Steps:
         self.progress, self.total, self.count = progress, total, 0
 
     def done(self) -> None:
+        """Count one more."""
         self.count += 1
         if self.progress is not None:
             self.progress(min(self.count, self.total), self.total)

@@ -20,6 +20,7 @@ from biasbounty.finders.found import (
     FoundGroup,
     FoundModel,
     Region,
+    ask_base,
     in_words,
     learn,
     require_base,
@@ -43,7 +44,7 @@ class Costs:
 
     def __call__(self, matrix: Floats) -> Floats:
         """Predict the cost of each class (columns) for each row."""
-        return np.column_stack([np.asarray(regressor.predict(matrix), np.float64) for regressor in self.regressors])
+        return np.column_stack([ask_base(regressor, matrix) for regressor in self.regressors]).astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,8 +103,8 @@ class TernaryFinder(Finder):
 
     def _learn(self, searched: Searched, classes: Array, seed: int, progress: Progress | None) -> Costs:
         base = DecisionTreeRegressor(max_depth=DEPTH, min_samples_leaf=LEAF) if self.base is None else self.base
-        counted = searched.weighed(np.arange(len(searched)))
-        matrix, weights = searched.matrix[counted], None if searched.weights is None else searched.weights[counted]
+        counted = searched.weighed(searched.everyone)
+        matrix, weights = searched.rows(counted), None if searched.weights is None else searched.weights[counted]
         regressors = []
         for done, answer in enumerate(classes, start=1):
             cost = -searched.fall(np.full(len(searched), answer))[counted]

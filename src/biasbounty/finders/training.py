@@ -7,6 +7,7 @@ and the first that does not ends the training (`stop_reason_`). What is fitted i
 """
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any, Self
 
@@ -14,7 +15,7 @@ import narwhals as nw
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
+from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -28,14 +29,18 @@ from biasbounty.errors import SettingsError
 from biasbounty.finders.alternating import AlternatingFinder
 from biasbounty.finders.features import Features
 from biasbounty.finders.initial import Clipped, Constant, best_constant, centres
-from biasbounty.finders.interface import Finder, Floats
+from biasbounty.finders.interface import Finder, Floats, Progress, column
 from biasbounty.finders.parts import Pieces, cut, draw_pieces, most_rounds
-from biasbounty.finders.rounds import NOTHING_TESTED, Sample, Training, Trial
+from biasbounty.finders.rounds import HEAVY_ROWS, NOTHING_TESTED, Sample, Training, Trial
 from biasbounty.finders.ternary import TernaryFinder
 from biasbounty.losses import Loss
 from biasbounty.values import RowFunction
 
 EPSILON = 0.05
+LARGEST = 1e100
+"""No row stands for more rows than this."""
+BLOCK = 8192
+"""So many rows are hashed at a time."""
 
 
 class _BountyEstimator(BaseEstimator):  # type: ignore[misc]
@@ -56,26 +61,32 @@ class _BountyEstimator(BaseEstimator):  # type: ignore[misc]
     n_parts_: int
     n_features_in_: int
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, progress: Progress | None = None) -> Self:
         """Train rounds until there is a reason to stop.
 
         Args:
-            X: Rows: an array, or a pandas or polars frame; text columns and missing values are welcome.
+            X: Rows: an array of numbers, or a pandas or polars frame, which may have text; values may be missing.
             y: Their labels.
             sample_weight: How many rows each stands for: one of weight 3 is three equal rows, one of weight 0 none.
+                Weights that mean anything else are to be divided by the largest, or a row may test what it taught.
+            progress: Told how many steps are done, of how many at most.
         """
         self._check_settings()
+        _require_progress(progress)
         X, y = self._validated(X, y)
         weights = _weights(sample_weight, len(y))
         if weights is not None and not weights.all():
             kept = np.flatnonzero(weights)
             X, y, weights = Rows(X).take(kept).native, y[kept], weights[kept]
         y = self._learn_labels(y)
-        if (y == y[0]).all():
+        if (y == y[0]).all() and self.initial is None:
             return self._settle_for(y[:1])
         state = check_random_state(self.random_state)
         pieces = draw_pieces(_content(X, y), weights, int(state.randint(2**31 - 1)))
-        return self._train(Sample(Rows(X), y), pieces, np.random.default_rng(state.randint(2**31 - 1)))
+        self._train(Sample(Rows(X), y), pieces, np.random.default_rng(state.randint(2**31 - 1)), progress)
+        if weights is not None and weights.max() > 1:
+            self.guarantee_ += HEAVY_ROWS
+        return self
 
     def predict(self, X: Any) -> Array:
         """Answer a label for each row, as the newest round does."""
@@ -141,14 +152,15 @@ class _BountyEstimator(BaseEstimator):  # type: ignore[misc]
         """Return rows as the frame they are, or else as an array; and labels as an array."""
         y = None if y is None else as_array(y)
         if not nw.dependencies.is_into_dataframe(X):
-            rows, labels = validate_data(self, X, y, ensure_all_finite=False)
-            return rows, labels
-        validate_data(self, X, y, skip_check_array=True)
-        labels = column_or_1d(y, warn=True)
-        check_consistent_length(X, labels)
-        if not len(labels):
+            _require_in_memory(X)
+            X, y = validate_data(self, X, y, ensure_all_finite=False)
+        else:
+            validate_data(self, X, y, skip_check_array=True)
+            y = column_or_1d(y, warn=True)
+        column(y, "labels", len(X))
+        if not len(y):
             raise SettingsError("rows are empty: expected at least one row, got 0")
-        return X, labels
+        return X, y
 
     def _settle_for(self, answer: Array) -> Self:
         """Answer always the same."""
@@ -157,7 +169,7 @@ class _BountyEstimator(BaseEstimator):  # type: ignore[misc]
         self.stop_reason_ = f"constant labels: each is {shown(answer[0])}, and so is every answer"
         return self
 
-    def _train(self, sample: Sample, pieces: Pieces, rng: np.random.Generator) -> Self:
+    def _train(self, sample: Sample, pieces: Pieces, rng: np.random.Generator, progress: Progress | None) -> None:
         parts = [pieces] if self.checker is not None else cut(pieces, self.epsilon)
         training = Training(
             sample,
@@ -167,6 +179,7 @@ class _BountyEstimator(BaseEstimator):  # type: ignore[misc]
             loss=self._loss(),
             rng=rng,
             wrap=self._wrapped,
+            progress=progress,
         )
         most = most_rounds(self.epsilon)
         if self.checker is not None:
@@ -176,7 +189,8 @@ class _BountyEstimator(BaseEstimator):  # type: ignore[misc]
             self.stop_reason_ = training.by_parts(parts, float(least), most)
         self.decision_list_, self.history_, self.guarantee_ = training.model, training.history, training.guarantee
         self.n_parts_ = len(parts)
-        return self
+        if progress is not None:
+            progress(most, most)
 
     def _initial(self, sample: Sample, pieces: Pieces) -> RowFunction:
         """Return the model to start from: the one given, or the constant that does best on some rows."""
@@ -227,6 +241,8 @@ class BountyClassifier(ClassifierMixin, _BountyEstimator):  # type: ignore[misc]
         return answers if answers.dtype.kind == "U" else answers.astype(self.classes_.dtype, copy=False)
 
     def _learn_labels(self, y: Array) -> Array:
+        if y.dtype.kind == "f" and not np.isfinite(y).all():
+            raise SettingsError("labels are no classes: expected whole numbers, booleans or text, got an infinite one")
         check_classification_targets(y)
         self._loss().check_labels(y)
         self.classes_ = np.unique(y)
@@ -236,7 +252,7 @@ class BountyClassifier(ClassifierMixin, _BountyEstimator):  # type: ignore[misc]
         return self.classes_
 
     def _default_finder(self) -> Finder:
-        if self.base is not None and is_classifier(self.base):
+        if callable(getattr(self.base, "fit", None)) and not isinstance(self.base, type) and is_classifier(self.base):
             return AlternatingFinder(self.base)
         return TernaryFinder(self.base)
 
@@ -288,9 +304,22 @@ class BountyRegressor(RegressorMixin, _BountyEstimator):  # type: ignore[misc]
         y = y.astype(np.float64)
         own, loss = (float(y.min()), float(y.max())), self.loss
         self.range_ = (loss.low, loss.high) if isinstance(loss, (losses.Absolute, losses.Squared)) else own
-        if y.min() < y.max():
+        if self.range_[0] < self.range_[1]:
+            self._require_distances()
             self._loss().check_labels(y)
+        elif self.initial is not None:
+            raise SettingsError(
+                f"labels span no range: expected two that differ, got only {own[0]:g}; declare the range: "
+                "loss=losses.squared(low, high)"
+            )
         return y
+
+    def _require_distances(self) -> None:
+        if self._loss().zero_one or isinstance(self._loss(), losses.CostMatrix):
+            raise SettingsError(
+                f"loss is one of classes: expected squared, absolute or a function of numbers, got {self._loss()!r}; "
+                "for classes there is BountyClassifier"
+            )
 
     def _candidates(self, y: Array, shares: Floats | None) -> Array:
         return centres(y, shares)
@@ -310,9 +339,11 @@ class BountyRegressor(RegressorMixin, _BountyEstimator):  # type: ignore[misc]
         return Clipped(model, *self.range_)
 
 
-def _content(X: Any, y: Array) -> Floats:
-    """Return all that is in each row, its label included, as numbers."""
-    return np.column_stack([Features(X)(X), np.unique(y, return_inverse=True)[1]])
+def _content(X: Any, y: Array) -> Iterator[Floats]:
+    """Yield all that is in each row, its label included, as numbers; in blocks, so that little memory is needed."""
+    labels = y if y.dtype.kind in "biuf" else np.unique(y, return_inverse=True)[1]
+    for at, block in enumerate(Features.learned_in_blocks(X, BLOCK)):
+        yield np.column_stack([block, labels[at * BLOCK : (at + 1) * BLOCK]])
 
 
 def _weights(sample_weight: Any, size: int) -> Floats | None:
@@ -328,10 +359,28 @@ def _weights(sample_weight: Any, size: int) -> Floats | None:
     weights = weights.astype(np.float64)
     if not (np.isfinite(weights) & (weights >= 0)).all():
         row = int(np.argmin(np.isfinite(weights) & (weights >= 0)))
-        raise SettingsError(f"sample_weight is none: expected a weight from 0, got {weights[row]} at row {row}")
+        raise SettingsError(
+            f"sample_weight is no weight: expected finite numbers from 0, got {weights[row]} at row {row}"
+        )
+    if weights.max() > LARGEST:
+        raise SettingsError(
+            f"sample_weight is too large: expected none above {LARGEST:g}, got {weights.max():g}; divide by the mean"
+        )
     if not weights.any():
-        raise SettingsError("sample_weight is 0 for all rows: expected some row that counts, got none")
+        raise SettingsError("sample_weight is zero for all rows: expected some row that counts, got none")
     return weights
+
+
+def _require_in_memory(X: Any) -> None:
+    if isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame):
+        raise SettingsError(f"rows are not in memory: expected a frame, got {type(X).__name__}; collect it")
+
+
+def _require_progress(progress: Any) -> None:
+    if progress is not None and not callable(progress):
+        raise SettingsError(
+            f"progress cannot be called: expected a function of the steps done and of how many, got {shown(progress)}"
+        )
 
 
 def _require_fitted(initial: RowFunction) -> None:
