@@ -6,6 +6,8 @@ import re
 import subprocess
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -23,12 +25,14 @@ def test_the_readme_s_commands_run() -> None:
     assert "-m pytest" in planned.stdout
 
 
-def test_the_readme_s_example_prints_what_its_comments_say() -> None:
-    (example,) = _blocks("python")
+@pytest.mark.parametrize("page", ["README.md", "docs/finders.md"])
+def test_examples_print_what_their_comments_say(page: str) -> None:
+    example = "\n".join(_blocks("python", page))
     expected = re.findall(r"^print\(.*?\)\s+# (.*)$", example, re.MULTILINE)
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        exec(compile(example, "README.md", "exec"), {})  # noqa: S102
+        exec(compile(example, page, "exec"), {})  # noqa: S102
+    assert expected
     assert printed.getvalue().splitlines() == expected
 
 
