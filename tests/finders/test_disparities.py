@@ -133,7 +133,7 @@ def test_a_chart_of_them_can_be_drawn_and_a_notebook_shows_a_table() -> None:
     [
         ({"most": 0}, "most is out of range: expected a whole number from 1 to 1000, got 0"),
         ({"delta": 1}, "delta is out of range: expected 0 < delta < 1, got 1"),
-        ({"by": "size"}, "by is unknown: expected one of contribution, excess, got 'size'"),
+        ({"by": "size"}, "by is unknown: expected one of contribution, relabelling, excess, got 'size'"),
         ({"model": "model"}, "model cannot be called"),
         ({"X": X[:1], "y": Y[:1]}, "rows are too few: expected two at least"),
         ({"y": Y[1:]}, "labels have the wrong length: expected 12000"),

@@ -223,8 +223,20 @@ def test_slices_can_be_ranked_by_what_they_cost_beyond_others() -> None:
     assert found[0].group.words == "job = 'judge'"
     assert abs(found[0].contribution) < 0.02
     assert len(found) == 5
-    with pytest.raises(SettingsError, match="by is unknown: expected one of contribution, excess, got 'size'"):
+    with pytest.raises(SettingsError, match="by is unknown: expected one of contribution, .*, excess, got 'size'"):
         SliceFinder().rank(PEOPLE, coins, Y, np.random.default_rng(0), by="size")  # type: ignore[arg-type]
+
+
+def test_slices_can_be_ranked_by_what_another_label_saves() -> None:
+    """Coins cost more than what is upside down, but no label saves anything there."""
+    judge = (PEOPLE["job"] == "judge").to_numpy()
+    y = np.where(judge, np.random.default_rng(1).integers(0, 2, SIZE), Y)
+    found = SliceFinder(bins=12).rank(PEOPLE, y, WRONG, np.random.default_rng(0), by="relabelling", most=3)
+    assert "'cook'" in found[0].group.words
+    assert found[0].group(PEOPLE)[ELSEWHERE].mean() > 0.95
+    assert (
+        "judge" not in SliceFinder().rank(PEOPLE, y, WRONG, np.random.default_rng(0), by="relabelling")[1].group.words
+    )
 
 
 def test_weights_move_what_is_found() -> None:

@@ -136,8 +136,9 @@ def find_disparities(
         loss: What an answer costs.
         finder: Who searches; a `SliceFinder` with its defaults if not given.
         most: How many slices are tested at most.
-        by: What the slices are ranked by: "excess", the loss on a slice beyond what as many rows cost on average, or
-            "contribution", what a model that is better there takes off overall risk.
+        by: What the slices are ranked by: "excess", the loss on a slice beyond what as many rows cost on average;
+            "relabelling", what answering another label would save, of those that err alike; or "contribution", what a
+            model that is better there takes off overall risk.
         delta: With what probability any interval may be wrong.
         seed: Which rows are searched, and which test.
         progress: Told how far the search is.
@@ -219,9 +220,11 @@ def _require_settings(most: Any, delta: Any, finder: Any) -> None:
 
 _KEYS: dict[Ranking, Callable[[Disparity], float]] = {
     "excess": lambda one: one.weight * (one.weight - 1) * (one.risk.value - one.elsewhere.value),
+    "relabelling": lambda _: 0.0,
     "contribution": lambda one: -one.contribution.value,
 }
-"""What is least first. The excess over the overall risk is weight (1 - weight) times the distance to elsewhere."""
+"""What is least first. The excess over the overall risk is weight (1 - weight) times the distance to elsewhere; what
+relabelling saves is not measured anew, so that the order of the search stays."""
 
 
 def _lines(disparities: Disparities) -> list[str]:

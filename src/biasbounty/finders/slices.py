@@ -35,7 +35,7 @@ from biasbounty.finders.lattice import Kept, Shortlist, combinations_of, sums_of
 from biasbounty.losses import Loss
 from biasbounty.values import Certificate
 
-Ranking: TypeAlias = Literal["contribution", "excess"]
+Ranking: TypeAlias = Literal["contribution", "relabelling", "excess"]
 MOST_COLUMNS = 3
 ENOUGH = 20_000
 """A model that is only compared with others is fitted to so many rows at most."""
@@ -123,8 +123,8 @@ class SliceFinder(Finder):
     ) -> tuple[FoundSlice, ...]:
         """Return at most so many slices, each with a model, the best first; otherwise as `find`.
 
-        What makes a slice good is the contribution of its model, or the excess of what it costs over what as many rows
-        cost on average.
+        What makes a slice good is the contribution of its model; or what is saved there by answering one label wherever
+        the newest round answers another; or the excess of what it costs over what as many rows cost on average.
         """
         if by not in get_args(Ranking):
             raise SettingsError(f"by is unknown: expected one of {', '.join(get_args(Ranking))}, got {shown(by)}")
@@ -156,14 +156,14 @@ class SliceFinder(Finder):
         steps = _Steps(progress, len(combinations_of(cuts, self.depth)) + models)
         fall = _challenged(searched, halves, seed)
         shortlists = self._shortlists(searched, cuts, fall, halves, steps)
-        listed = _in_turn(*shortlists) if by == "contribution" else iter(shortlists[-1])
+        listed = _in_turn(*shortlists.values()) if by == "contribution" else iter(shortlists[by])
         slices = islice((kept for kept, _ in twins_last(listed, cuts, models)), models)
         refits = _Refits(searched, self.base, cuts, halves, seed, steps)
         return refits.best(slices, most) if by == "contribution" else refits.all(slices)
 
     def _shortlists(
         self, searched: Searched, cuts: list[Cut], fall: Floats, halves: Halves, steps: "_Steps"
-    ) -> tuple[list[Kept], ...]:
+    ) -> dict[str, list[Kept]]:
         """Count all slices; return those of most savings by relabelling, under the challenger, and of most excess."""
         before = _weighed(searched, searched.before)
         compared = np.zeros(len(searched))
@@ -172,15 +172,15 @@ class SliceFinder(Finder):
         values = [None, _weighed(searched, np.ones(len(searched))), before, compared, _weighed(searched, fall)]
         values += [_weighed(searched, saving) for savings in relabelled for saving in savings]
         usual = before.mean()
-        lists = [Shortlist(self.candidates * RESERVE) for _ in range(3)]
+        lists = {name: Shortlist(self.candidates * RESERVE) for name in ("relabelling", "challenger", "excess")}
         for columns in combinations_of(cuts, self.depth):
             rows, weight, losses, ceilings, falls, *savings = sums_of(cuts, columns, values)
             scores = (_most_saved(relabelled, savings, falls), falls, losses - usual * weight)
-            for shortlist, score in zip(lists, scores, strict=True):
+            for shortlist, score in zip(lists.values(), scores, strict=True):
                 kept = (rows >= self.smallest) & (score > ROUNDING)
                 shortlist.offer(columns, np.where(kept, score, -np.inf), np.stack([rows, ceilings]))
             steps.done()
-        return tuple(shortlist.best() for shortlist in lists)
+        return {name: shortlist.best() for name, shortlist in lists.items()}
 
 
 class _Steps:
