@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks import guarantees, judging, memory, prediction
+from benchmarks import guarantees, judging, memory, prediction, slices, training
 from benchmarks.measure import Figure, machine
 
 PARTS: dict[str, Callable[[], Iterator[Figure]]] = {
@@ -14,6 +14,8 @@ PARTS: dict[str, Callable[[], Iterator[Figure]]] = {
     "prediction": prediction.figures,
     "memory": memory.figures,
     "guarantees": guarantees.figures,
+    "training": training.figures,
+    "slices": slices.figures,
 }
 
 

@@ -111,10 +111,10 @@ def test_columns_exchanged_are_other_rows() -> None:
 
 @pytest.mark.parametrize("epsilon", [0.05, 0.1, 0.3, 1.0])
 @pytest.mark.parametrize("size", [1, 2, 399, 5_000, 100_000])
-def test_parts_are_of_one_size_and_share_no_piece(epsilon: float, size: int) -> None:
+def test_parts_share_no_piece_and_the_first_are_the_largest(epsilon: float, size: int) -> None:
     made = cut(Pieces(np.arange(size), np.ones(size)), epsilon)
     assert np.concatenate([part.rows for part in made]).tolist() == list(range(size))
-    assert max(map(len, made)) - min(map(len, made)) <= 1
+    assert [len(part) for part in made] == sorted((len(part) for part in made), reverse=True)
     assert len(made) <= most_rounds(epsilon)
     assert len(made) == 1 or min(map(len, made)) >= rows_for_part(epsilon)
 
@@ -122,7 +122,10 @@ def test_parts_are_of_one_size_and_share_no_piece(epsilon: float, size: int) -> 
 def test_with_rows_enough_there_are_two_over_epsilon_parts() -> None:
     assert most_rounds(0.1) == 20
     assert most_rounds(0.3) == 7
-    assert len(cut(Pieces(np.arange(20 * 400), np.ones(20 * 400)), 0.1)) == 20
+    enough = 2 * 20 * 400
+    assert len(cut(Pieces(np.arange(enough), np.ones(enough)), 0.1)) == 20
+    sizes = [len(part) for part in cut(Pieces(np.arange(enough), np.ones(enough)), 0.1)]
+    assert sizes[:4] == [400 + 4000, 400 + 2000, 400 + 1000, 400 + 500]
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 6])

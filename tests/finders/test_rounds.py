@@ -9,6 +9,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import biasbounty as bb
 from biasbounty.finders import AlternatingFinder, BountyClassifier, TernaryFinder
+from biasbounty.finders.parts import Pieces, cut
 from biasbounty.finders.rounds import DELTA
 from tests.finders.worlds import Array, Enumerating, Pairs, World, cells, tables
 
@@ -96,8 +97,10 @@ def test_what_is_said_of_the_rounds_is_true_on_fresh_rows(trained: BountyClassif
 
 
 def test_each_round_is_searched_and_tested_on_rows_of_its_own(trained: BountyClassifier) -> None:
-    assert trained.n_parts_ == 40
-    assert {(trial.searched, trial.tested) for trial in trained.history_} == {(1250, 1250)}
+    sizes = [len(part) for part in cut(Pieces(np.arange(100_000), np.ones(100_000)), 0.05)]
+    assert trained.n_parts_ == len(sizes) == 31
+    for trial, size in zip(trained.history_, sizes, strict=False):
+        assert (trial.searched, trial.tested) == ((size + 1) // 2, size // 2)
     assert trained.guarantee_.startswith("Each round was tested on rows of its own")
 
 
@@ -108,7 +111,7 @@ def test_the_first_round_that_does_not_contribute_ends_the_training() -> None:
     assert trial.contribution is not None
     assert trial.contribution < 0.075
     assert model.stop_reason_ == (
-        f"rejected: what was found contributes {trial.contribution:.4g} on 1,500 fresh rows, "
+        f"rejected: what was found contributes {trial.contribution:.4g} on {trial.tested:,} fresh rows, "
         "less than the 0.075 asked for"
     )
 
@@ -123,7 +126,8 @@ def test_training_ends_when_the_parts_are_used_up() -> None:
 def test_a_perfect_model_leaves_nothing_to_be_found() -> None:
     X = np.random.default_rng(0).integers(0, 2, (4_000, 2)).astype(float)
     model = BountyClassifier(epsilon=0.1, random_state=0).fit(X, X[:, 0].astype(int))
-    assert model.stop_reason_ == "nothing found: the finder saw nothing to improve on 200 rows"
+    searched = model.history_[-1].searched
+    assert model.stop_reason_ == f"nothing found: the finder saw nothing to improve on {searched} rows"
     assert model.score(X, X[:, 0]) == 1
 
 

@@ -1,10 +1,10 @@
 """Parts: which rows a round searches and which test it, decided by what is in a row and a seed.
 
-Algorithm 5 of the paper divides its rows at random into parts of equal size. Here the draw is a hash of each row's
-content (features and label), salted by the seed, so that the order of the rows does not matter. Equal rows are numbered
-and drawn one by one: were they all to end in one part, a part would be no sample where few different rows exist. A row
-of weight three is three rows, whichever way it is written; a weight that is no whole number is cut into equal pieces
-of at most 1.
+Algorithm 5 of the paper divides its rows at random into parts of equal size; here the first are larger
+(docs/decisions/0013-the-first-parts-are-larger.md). The draw is a hash of each row's content (features and label),
+salted by the seed, so that the order of the rows does not matter. Equal rows are numbered and drawn one by one: were
+they all to end in one part, a part would be no sample where few different rows exist. A row of weight three is three
+rows, whichever way it is written; a weight that is no whole number is cut into equal pieces of at most 1.
 """
 
 from collections.abc import Iterable
@@ -23,6 +23,8 @@ Hashes = npt.NDArray[np.uint64]
 
 MOST_PIECES = 4_000_000
 """Heavy rows are cut into so many pieces in all, at most, beside one for each row."""
+A_FEW = 4
+"""With few rows there are so many parts, if each can have what it needs."""
 STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -113,7 +115,19 @@ def rows_for_part(epsilon: float) -> int:
 
 
 def cut(pieces: Pieces, epsilon: float) -> list[Pieces]:
-    """Cut into parts of equal size: 2/epsilon of them, or as many as are large enough, and one at least."""
-    count = max(1, min(most_rounds(epsilon), len(pieces) // rows_for_part(epsilon)))
-    edges = [len(pieces) * at // count for at in range(count + 1)]
-    return [pieces[low:high] for low, high in pairwise(edges)]
+    """Cut into parts: 2/epsilon of them, or as many as are large enough, the first of them larger than the rest."""
+    edges = np.cumsum([0, *_sizes(len(pieces), most_rounds(epsilon), rows_for_part(epsilon))])
+    return [pieces[low:high] for low, high in pairwise(edges.tolist())]
+
+
+def _sizes(rows: int, most: int, least: int) -> list[int]:
+    """Give each part the least it needs, and of what is left half to the first, half of the rest to the next, and so on.
+
+    There are so many parts that half of the rows are left, or a few at least.
+    """
+    count = max(1, min(most, max(rows // (2 * least), min(A_FEW, rows // least))))
+    left, sizes = max(0, rows - count * least), []
+    for _ in range(count - 1):
+        sizes.append(least + left - left // 2)
+        left //= 2
+    return [*sizes, rows - sum(sizes)]
