@@ -1,4 +1,4 @@
-"""SliceFinder on many mixed rows, beside one tree of depth 10 on the same rows in the same run; its memory beside the rows."""
+"""SliceFinder on many mixed rows, beside a tree of depth 10 on the same rows in the same run; its memory beside them."""
 
 import gc
 import time

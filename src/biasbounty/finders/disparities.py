@@ -146,23 +146,11 @@ def find_disparities(
     require_function(model, SettingsError, "model")
     _require_settings(most, delta, finder)
     rng = np.random.default_rng(seed)
-    all_of_them = Searched.of(X, y, ask(model, X), rng, loss, None)
-    if len(all_of_them) < 2:
-        raise SettingsError(f"rows are too few: expected two at least, to search some and test on others, got {len(y)}")
-    order = rng.permutation(len(all_of_them))
-    search, test = np.sort(order[: len(order) // 2]), np.sort(order[len(order) // 2 :])
-    rows = Rows(X)
-    slices = (finder or SliceFinder()).rank(
-        rows.take(search).native,
-        all_of_them.y[search],
-        all_of_them.predictions[search],
-        rng,
-        loss=loss,
-        progress=progress,
-        most=most,
-        by=by,
-    )
-    tested = _Tested(rows.take(test).native, all_of_them, test, log(delta / BOUNDS / max(1, len(slices))))
+    rows, everyone = Rows(X), Searched.of(X, y, ask(model, Rows(X).shielded()), rng, loss, None)
+    search, test = _halves(len(everyone), rng)
+    given = rows.take(search).native, everyone.y[search], everyone.predictions[search]
+    slices = (finder or SliceFinder()).rank(*given, rng, loss=loss, progress=progress, most=most, by=by)
+    tested = _Tested(rows.take(test).native, everyone, test, log(delta / BOUNDS / max(1, len(slices))))
     found = [disparity for one in slices if (disparity := tested.disparity(one)) is not None]
     return Disparities(
         found=tuple(sorted(found, key=_KEYS[by])),
@@ -172,6 +160,14 @@ def find_disparities(
         delta=delta,
         backend=_backend_of(X),
     )
+
+
+def _halves(size: int, rng: np.random.Generator) -> tuple[Ids, Ids]:
+    """Draw which rows are searched, and which test."""
+    if size < 2:
+        raise SettingsError(f"rows are too few: expected two at least, to search some and test on others, got {size}")
+    order = rng.permutation(size)
+    return np.sort(order[: size // 2]), np.sort(order[size // 2 :])
 
 
 class _Tested:
