@@ -1,4 +1,4 @@
-"""SliceFinder on many mixed rows, beside a tree of depth 10 on the same rows in the same run; its memory beside them."""
+"""SliceFinder on many mixed rows, beside a tree of depth 10 on them in the same run; its memory beside the rows."""
 
 import gc
 import time

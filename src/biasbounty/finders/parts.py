@@ -121,7 +121,7 @@ def cut(pieces: Pieces, epsilon: float) -> list[Pieces]:
 
 
 def _sizes(rows: int, most: int, least: int) -> list[int]:
-    """Give each part the least it needs; of what is left half goes to the first, half of the rest to the next, and so on.
+    """Give each part the least it needs; of what is left half goes to the first, half of the rest to the next, etc.
 
     There are so many parts that half of the rows are left, or a few at least.
     """
