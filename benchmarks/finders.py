@@ -18,7 +18,7 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from benchmarks import finders_charts, finders_models, finders_slices, finders_worlds
+from benchmarks import finders_charts, finders_models, finders_slices, finders_tables, finders_worlds
 from benchmarks.finders_environments import LONGEST
 from benchmarks.finders_models import Measured
 from benchmarks.finders_slices import Found
@@ -117,7 +117,11 @@ def main() -> None:
         "--longest", type=float, default=LONGEST, help="seconds of processor that a slice finder may take"
     )
     parser.add_argument("--out", type=Path, default=OUT)
+    parser.add_argument("--tables", action="store_true", help="run nothing: print what was written as tables")
     arguments = parser.parse_args()
+    if arguments.tables:
+        print(finders_tables.tables(json.loads(arguments.out.read_text())), end="")
+        return
     unknown = set(arguments.parts) - set(PARTS)
     if unknown:
         parser.error(f"unknown part: expected some of {', '.join(PARTS)}, got {', '.join(sorted(unknown))}")

@@ -6,7 +6,7 @@ from typing import Any
 
 from biasbounty.reporting.charts import INK, PALETTE
 from biasbounty.reporting.curves import OVERALL
-from experiments.output import Figures, styled, table
+from experiments.output import OTHER_RUN, Figures, styled, table
 
 STAGES = ("initial", "sequential", "ternary", "sequential, then ternary", "ternary, then sequential")
 PARTS = ("holdout", "fresh")
@@ -15,6 +15,8 @@ PAPER_TERNARY = ("Black", "other race", "Native/Pacific", "female", "under 30")
 """Where the paper says that the cost-sensitive approach is better on average, by what it calls the groups."""
 COLORS = (*PALETTE, INK, "#e0a100", "#9c5a3c")
 """As many as there are states."""
+FULL = (180_965, 10)
+"""The people and divisions of the run that the words of the page were written for."""
 EDGE = 0.25
 """Differences beyond are drawn at the edge."""
 JUDGED = "Plain"
@@ -115,8 +117,10 @@ def parts(figures: Figures) -> dict[str, str]:
     """Return what stands where in the page."""
     tasks: dict[str, Figures] = figures["tasks"]
     income, other = tasks["income"], tasks["travel"]
-    first = _divisions(income)[0]
+    first, states = _divisions(income)[0], income["states"]
+    people = sum(sum(one["rows"].values()) for one in states)
     return {
+        "note": "" if (people, len(_divisions(income))) == FULL else OTHER_RUN,
         "states": _listed(one["state"] for one in income["states"]),
         "divisions": str(len(_divisions(income))),
         "rows": _rows(income),

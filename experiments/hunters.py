@@ -21,6 +21,7 @@ from biasbounty.core.checkers import Checker
 from biasbounty.core.thresholds import Plain
 from biasbounty.datasets import Sample, Splits, initial_stump, load_states, split
 from biasbounty.datasets.groups import Among, Mask
+from biasbounty.errors import SettingsError
 from biasbounty.finders import Finder
 from biasbounty.finders.conditions import Condition, SliceGroup
 from biasbounty.finders.features import Floats
@@ -436,6 +437,10 @@ def _line(checker: str, one: dict[str, Any]) -> str:
 
 def experiment(request: Request) -> None:
     """Let the teams play, draw what became of it, and write the page."""
+    if request.online:
+        raise SettingsError(
+            "hunters cannot use folktables: expected the file of all states; name its folder with --data"
+        )
     output = Output(request.out, "hunters")
     states = load_states(request.file(sources.INCOMES))
     sample = _some(states.sample, 5_000) if request.quick else states.sample

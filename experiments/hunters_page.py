@@ -4,7 +4,7 @@ from statistics import mean
 from typing import Any
 
 from biasbounty.reporting.charts import INK, PALETTE, QUIET
-from experiments.output import Figures, styled, table
+from experiments.output import OTHER_RUN, Figures, styled, table
 
 KINDS = {"M": "by hand", "A": "slices", "R": "mistakes"}
 COLORS = dict(zip(KINDS.values(), (PALETTE[0], PALETTE[1], PALETTE[2]), strict=True))
@@ -30,6 +30,8 @@ PAPER = (
 """Table 3: how it was found, the group, risk before and after, the difference, the group's weight, overall risk."""
 PAPER_INITIAL = 0.2796
 MOST_WORDS = 120
+FULL = (100_000, 3)
+"""The people and divisions of the run that the words of the page were written for."""
 SMALL = 0.0005
 """The largest contribution in the paper's table after its second round, rounded up."""
 TICKS = (0.0003, 0.001, 0.003, 0.01, 0.03)
@@ -150,9 +152,11 @@ def parts(figures: Figures) -> dict[str, str]:
     """Return what stands where in the page."""
     rows, tallies = figures["rows"], figures["tallies"]
     tail = _tail(figures, "Plain")
+    divisions = len({one["division"] for one in tallies["Plain"]})
     return {
+        "note": "" if (sum(rows.values()), divisions) == FULL else OTHER_RUN,
         **{f"rows_{part}": f"{count:,}" for part, count in rows.items()},
-        "divisions": str(len({one["division"] for one in tallies["Plain"]})),
+        "divisions": str(divisions),
         "turns": str(len(figures["turns"])),
         "sequence": figures["turns"],
         "plain": _accepted(figures, "Plain"),

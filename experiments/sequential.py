@@ -20,6 +20,7 @@ from biasbounty.core.thresholds import Plain
 from biasbounty.datasets import NamedGroup, Sample, Splits, demographic_groups, hunt, initial_stump, split
 from biasbounty.datasets.census import load_census_years
 from biasbounty.datasets.groups import Mask
+from biasbounty.errors import SettingsError
 from biasbounty.reporting.curves import OVERALL, protected_names, tally
 from experiments import sources
 from experiments.output import Output
@@ -168,6 +169,11 @@ def elsewhere(request: Request) -> Iterator[tuple[str, str, Sample]]:
 
 def experiment(request: Request) -> None:
     """Measure every row, draw it, and write the page."""
+    if request.out == sources.PAGES and not (request.has(sources.YEARS) and request.has(sources.WORKERS)):
+        raise SettingsError(
+            f"page of the docs needs all files: expected {sources.YEARS} and {sources.WORKERS}; name their folder with "
+            "--data, or another folder for the page with --out"
+        )
     output, rows = Output(request.out, "sequential"), []
     first, *rest = planned_rows(request)
     for planned in (first, *rest):

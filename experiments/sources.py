@@ -85,6 +85,10 @@ def asked(name: str, promise: str, arguments: list[str] | None = None) -> Reques
     states = tuple(state for state in given.state.upper().split(",") if state)
     if given.source == "folktables" and (not states or given.data is None):
         parser.error("--source folktables needs --state (as in NY), and --data for the folder that downloads go to")
+    if states and given.source == "census":
+        parser.error("--state is for --source folktables: the census files have the states that they have")
+    if given.data is not None and given.source == "census" and not given.data.is_dir():
+        parser.error(f"--data is no folder: expected one that has the census files, got {given.data}")
     if (given.quick or given.source == "folktables") and given.out == PAGES:
         parser.error("the pages of the docs are of the full run on the census files: give another folder with --out")
     return Request(given.data, given.out, given.source, states, given.year, given.quick)

@@ -8,6 +8,7 @@ import pytest
 
 from biasbounty.errors import SettingsError
 from experiments import __main__ as index
+from experiments import hunters, sequential
 from experiments.sources import PAGES, ROOT, WORKERS, Request, asked, run
 from tests.datasets.person_files import people, write_person_file
 
@@ -31,6 +32,8 @@ def test_states_are_given_in_a_row_and_in_any_case(tmp_path: Path) -> None:
         ("--source folktables --state NY --out elsewhere", "--source folktables needs --state (as in NY), and --data"),
         ("--source folktables --state NY --data here", "give another folder with --out"),
         ("--quick", "give another folder with --out"),
+        ("--state NY", "--state is for --source folktables"),
+        ("--data nowhere/at/all", "--data is no folder: expected one that has the census files, got nowhere/at/all"),
         ("--source census-site", "invalid choice: 'census-site'"),
         ("--year last", "invalid int value: 'last'"),
         ("--rows 5", "unrecognized arguments: --rows 5"),
@@ -97,3 +100,12 @@ def test_help_says_what_the_experiment_promises(name: str) -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     for words in ("--data FOLDER", "--source", "--state", "--year", "--quick", "--out"):
         assert words in done.stdout
+
+
+def test_the_pages_of_the_docs_are_not_written_from_fewer_files_than_they_were_made_from(tmp_path: Path) -> None:
+    with pytest.raises(
+        SettingsError, match="page of the docs needs all files: expected .*; name their folder with --data"
+    ):
+        sequential.experiment(Request(data=tmp_path))
+    with pytest.raises(SettingsError, match="hunters cannot use folktables: expected the file of all states"):
+        hunters.experiment(Request(tmp_path, tmp_path, "folktables", ("NY",)))

@@ -13,7 +13,7 @@ from scipy.stats import binomtest
 
 import biasbounty as bb
 from biasbounty import losses
-from biasbounty.errors import SettingsError
+from biasbounty.errors import ModelError, SettingsError
 from biasbounty.finders import Disparities, SliceFinder, find_disparities
 from biasbounty.reporting import charts
 
@@ -131,6 +131,7 @@ def test_a_chart_of_them_can_be_drawn_and_a_notebook_shows_a_table() -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
+        ({"seed": -1}, "seed cannot be used: expected a whole number from 0, got -1"),
         ({"most": 0}, "most is out of range: expected a whole number from 1 to 1000, got 0"),
         ({"delta": 1}, "delta is out of range: expected 0 < delta < 1, got 1"),
         ({"by": "size"}, "by is unknown: expected one of contribution, relabelling, excess, got 'size'"),
@@ -143,6 +144,37 @@ def test_a_chart_of_them_can_be_drawn_and_a_notebook_shows_a_table() -> None:
 def test_what_cannot_be_used_is_refused_in_words(given: Any, words: str) -> None:
     with pytest.raises(SettingsError, match=words):
         find_disparities(**({"model": _model, "X": X, "y": Y} | given))
+
+
+def test_a_model_that_writes_into_its_rows_changes_nothing_and_is_told_if_it_fails() -> None:
+    def vandal(rows: Any) -> Any:
+        answers = _model(rows)
+        rows[:, 2] = 0
+        return answers
+
+    before = X.copy()
+    with pytest.raises(ModelError, match="model failed on 12000 rows: expected answers, got ValueError"):
+        find_disparities(vandal, X, Y)
+    assert (before == X).all()
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+
+    def careless(rows: Any) -> Any:
+        answers = (rows["c"] == 3).to_numpy().astype(int)
+        rows["c"] = 0
+        return answers
+
+    assert find_disparities(careless, frame, Y)[0].words == "c = 3"
+    assert (frame.to_numpy() == before).all()
+
+
+def test_a_slice_of_long_words_can_still_be_submitted() -> None:
+    texts = np.array([f"{letter * 400}" for letter in "abcd"])
+    frame = pd.DataFrame({"long": texts[X[:, 2].astype(int)], "other": X[:, 1]})
+    found = find_disparities(lambda rows: (rows["long"] == texts[3]).astype(int), frame, Y)
+    assert max(len(one.words) for one in found.found) > 500
+    for one in found.found:
+        bounty = bb.Bounty(lambda rows: np.zeros(len(rows), int), frame, Y)
+        bounty.submit(one.certificate.group, one.certificate.model, note=one.certificate.note)
 
 
 def test_the_same_seed_finds_the_same() -> None:

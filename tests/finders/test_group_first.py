@@ -76,7 +76,8 @@ def test_a_few_flagged_rows_are_enough_for_the_group_they_are_examples_of() -> N
 def test_flags_may_be_booleans_of_any_make_or_numbers_of_rows() -> None:
     rows = np.flatnonzero(FAILED)
     notes = {
-        _find(ExamplesFinder(flags)).note for flags in (FAILED, pd.Series(FAILED), FAILED.tolist(), rows, rows.tolist())
+        _find(ExamplesFinder(flags)).note
+        for flags in (FAILED, pd.Series(FAILED), FAILED.tolist(), FAILED.astype(int), rows, rows.tolist())
     }
     assert len(notes) == 1
 
@@ -93,7 +94,8 @@ def test_flagged_rows_that_no_model_does_better_on_give_nothing() -> None:
             "flags cannot be read: expected 4000 booleans, or the numbers of the flagged rows, got bool of shape",
         ),
         (["a"], "flags cannot be read"),
-        (np.zeros(SIZE), "flags cannot be read: .* got float64 of shape"),
+        (np.linspace(0, 1, SIZE), "flags cannot be read: .* got float64 of shape"),
+        (np.zeros(SIZE), "flags tell nothing apart: .* got 0 of 4000"),
         ([5, SIZE], "flags name rows that are not there: expected numbers from 0 to 3999, got 4000"),
         ([-1], "flags name rows that are not there"),
         (np.zeros(SIZE, bool), "flags tell nothing apart: expected some rows flagged and some not, got 0 of 4000"),
@@ -112,6 +114,14 @@ def test_flags_that_cannot_be_used_are_refused_in_words(flags: Any, words: str) 
 def test_a_base_of_the_wrong_kind_is_refused_in_words(finder: Any, name: str) -> None:
     with pytest.raises(SettingsError, match=f"{name} is no estimator"):
         _find(finder(**{name: 3}))
+
+
+@pytest.mark.parametrize("size", [998, 999, 1_000, 3_000])
+def test_where_all_rows_cost_the_same_everyone_is_the_group_whatever_rounding_says(size: int) -> None:
+    y = np.full(size, 0.7)
+    found = _find(ResidualFinder(), y=y, predictions=np.full(size, 0.6), X=X[:size], loss=losses.absolute(0, 1))
+    assert found is not None
+    assert found.group(X[:size]).all()
 
 
 @pytest.mark.parametrize("size", [1, 2, 5])

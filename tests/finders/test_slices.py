@@ -303,6 +303,34 @@ def test_settings_that_cannot_be_used_are_refused_in_words(finder: SliceFinder, 
         _find(finder=finder)
 
 
+def test_slices_too_many_to_count_are_refused_before_memory_runs_out() -> None:
+    X = np.random.default_rng(0).normal(size=(3_000, 3))
+    y = (X[:, 0] > 0).astype(int)
+    with pytest.raises(
+        SettingsError, match="slices are too many to count: .* search with fewer bins or a smaller depth"
+    ):
+        _find(X, y, 1 - y, SliceFinder(bins=32, depth=3, smallest=1))
+
+
+def test_labels_that_no_label_can_be_put_in_place_of_are_refused_by_that_ranking() -> None:
+    y = PEOPLE["income"].rank(pct=True).to_numpy()
+    given = (PEOPLE, y, 1 - y, np.random.default_rng(0))
+    with pytest.raises(
+        SettingsError, match="labels cannot be ranked by relabelling: expected at most 9 classes, got numbers"
+    ):
+        SliceFinder().rank(*given, loss=NUMBERS, by="relabelling")
+
+
+def test_the_order_of_rows_hides_no_slice() -> None:
+    """Two columns are equal in the first rows only: slices of both are no twins."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 4, (60_000, 2)).astype(float)
+    X[:6_000, 1] = X[:6_000, 0]
+    errors = ((X == 1).any(axis=1)).astype(int)
+    ranked = SliceFinder(depth=1).rank(X, errors, np.zeros(60_000, int), np.random.default_rng(0), by="excess", most=5)
+    assert {"x0 = 1", "x1 = 1"} <= {one.group.words for one in ranked}
+
+
 def test_progress_is_told_to_the_end() -> None:
     told: list[tuple[int, int]] = []
     SliceFinder(candidates=10).find(PEOPLE, Y, WRONG, np.random.default_rng(0), progress=lambda *at: told.append(at))

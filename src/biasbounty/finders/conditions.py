@@ -1,7 +1,8 @@
 """Conditions: what a slice asks of one column, as a function of one row and as predicate text that says the same.
 
 A missing value meets no condition but IS NULL, and a text that was never seen meets none at all, as in SQL. A column is
-read here in the way that `Features` reads it. Moments are compared as seconds since 1970, durations as seconds.
+read here in the way that `Features` reads it. Moments are compared as seconds since 1970, durations as seconds. Numbers
+are those that a float can hold: of whole numbers beyond 2^53, and beyond what a float32 holds, the text is not exact.
 """
 
 import re

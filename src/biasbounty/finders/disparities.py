@@ -16,11 +16,11 @@ import narwhals as nw
 import numpy as np
 
 from biasbounty.arrays import is_number, shown
-from biasbounty.core.answers import ask, require_function
+from biasbounty.core.answers import answers_of, require_function
 from biasbounty.core.rows import Ids, Rows
 from biasbounty.errors import SettingsError
 from biasbounty.finders.features import Floats
-from biasbounty.finders.interface import Progress, Searched
+from biasbounty.finders.interface import Progress, Searched, as_note
 from biasbounty.finders.slices import FoundSlice, Ranking, SliceFinder
 from biasbounty.losses import Loss
 from biasbounty.statistics import Evidence
@@ -97,7 +97,7 @@ class Disparities:
     def __str__(self) -> str:
         if not self.found:
             return f"No slice found on the {self.searched:,} rows searched."
-        return "\n".join([f"risk {self.risk:.4f} on {self.tested:,} rows, and more on:", *_lines(self)])
+        return "\n".join([f"risk {self.risk:.4f} on {self.tested:,} rows; slices:", *_lines(self)])
 
     def __repr__(self) -> str:
         return f"Disparities({len(self)} slices, risk={self.risk:.4f}, searched={self.searched}, tested={self.tested})"
@@ -144,9 +144,9 @@ def find_disparities(
         progress: Told how far the search is.
     """
     require_function(model, SettingsError, "model")
-    _require_settings(most, delta, finder)
+    _require_settings(most, delta, finder, seed)
     rng = np.random.default_rng(seed)
-    rows, everyone = Rows(X), Searched.of(X, y, ask(model, Rows(X).shielded()), rng, loss, None)
+    rows, everyone = Rows(X), Searched.of(X, y, answers_of(model, Rows(X)), rng, loss, None)
     search, test = _halves(len(everyone), rng)
     given = rows.take(search).native, everyone.y[search], everyone.predictions[search]
     slices = (finder or SliceFinder()).rank(*given, rng, loss=loss, progress=progress, most=most, by=by)
@@ -193,7 +193,7 @@ class _Tested:
             risk=self._estimate(self.before[own], lowest=0.0),
             elsewhere=self._estimate(self.before[~mask], lowest=0.0),
             contribution=self._estimate(fall, lowest=-1.0),
-            certificate=Certificate(found.group, found.model, note=words),
+            certificate=Certificate(found.group, found.model, note=as_note(words)),
         )
 
     def _estimate(self, values: Floats, lowest: float) -> Estimate:
@@ -205,7 +205,9 @@ class _Tested:
         return Estimate(total / len(values) if len(values) else 0.0, max(lowest, low), min(1.0, high))
 
 
-def _require_settings(most: Any, delta: Any, finder: Any) -> None:
+def _require_settings(most: Any, delta: Any, finder: Any, seed: Any) -> None:
+    if not (isinstance(seed, (int, np.integer)) and seed >= 0):
+        raise SettingsError(f"seed cannot be used: expected a whole number from 0, got {shown(seed)}")
     if finder is not None and not isinstance(finder, SliceFinder):
         raise SettingsError(f"finder ranks no slices: expected a SliceFinder, got {type(finder).__name__}")
     if not (isinstance(most, (int, np.integer)) and 1 <= most <= MOST_SLICES):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
-from biasbounty.arrays import Mask, as_array
+from biasbounty.arrays import Array, Mask, as_array
 from biasbounty.errors import SettingsError
 from biasbounty.finders.found import GROUP_DEPTH, GROUP_LEAF, require_base, seed_from
 from biasbounty.finders.group_first import group_first
@@ -69,11 +69,16 @@ def _small_tree(flagged: int) -> DecisionTreeClassifier:
     return DecisionTreeClassifier(max_depth=GROUP_DEPTH, min_samples_leaf=max(1, min(GROUP_LEAF, flagged // LEAVES)))
 
 
+def _are_bits(given: Array) -> bool:
+    """Say whether these are 0 and 1 for each row, and not the numbers of two rows."""
+    return len(given) > 2 and given.dtype.kind in "iuf" and bool(np.isin(given, (0, 1)).all())
+
+
 def _flagged(flags: Any, size: int) -> Mask:
     """Return flags as booleans, one for each row."""
     given = as_array(flags)
-    if given.dtype == np.bool_ and given.shape == (size,):
-        flagged = given
+    if given.shape == (size,) and (given.dtype == np.bool_ or _are_bits(given)):
+        flagged = given.astype(np.bool_)
     elif given.dtype.kind in "iu" and given.ndim == 1:
         outside = given[(given < 0) | (given >= size)]
         if len(outside):

@@ -22,7 +22,7 @@ Columns: TypeAlias = tuple[int, ...]
 TWINS = 0.7
 """Slices that share more of their rows than this, of all rows in either, are twins."""
 SKETCH = 4096
-"""How many rows tell whether slices are twins."""
+"""How many rows, spread over all, tell whether slices are twins."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,8 @@ def twins_last(slices: Iterator[Kept], cuts: Sequence[Cut], most: int) -> Iterat
     At most so many are compared.
     """
     rows = min(SKETCH, len(cuts[0].codes)) if cuts else 0
-    few = [cut.take(np.arange(rows)) for cut in cuts]
+    spread = np.linspace(0, len(cuts[0].codes) - 1, rows).astype(np.intp) if cuts else np.zeros(0, np.intp)
+    few = [cut.take(spread) for cut in cuts]
     seen = np.zeros((0, rows), np.bool_)
     later = []
     for each in slices:

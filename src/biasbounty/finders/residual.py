@@ -12,7 +12,7 @@ import numpy as np
 
 from biasbounty.finders.found import require_base, seed_from
 from biasbounty.finders.group_first import group_first
-from biasbounty.finders.interface import Finder, Progress, Searched
+from biasbounty.finders.interface import ROUNDING, Finder, Progress, Searched
 from biasbounty.losses import Loss
 from biasbounty.values import Certificate
 
@@ -46,6 +46,7 @@ class ResidualFinder(Finder):
         if searched.is_perfect:
             return None
         seed, excess = seed_from(rng), searched.before - searched.mean(searched.before)
+        excess[np.abs(excess) <= ROUNDING] = 0
         return group_first(
             self,
             searched,

@@ -18,6 +18,7 @@ best contribution found there needs no model: this prunes soundly, nothing bette
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice, zip_longest
+from math import prod
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -43,6 +44,8 @@ PLENTY, TREES = 20_000, 10
 """The challenger is a small forest, fitted to so many rows at most."""
 MOST_RELABELLED = 3
 """With more classes, all answers of the newest round are relabelled alike; with more than the square of it, none."""
+COUNTABLE = 4_000_000
+"""Slices of the same columns are counted together; more than this take gigabytes."""
 RESERVE = 20
 """The shortlist is so many times as long as the slices that get a model: many on it are near copies."""
 
@@ -128,7 +131,13 @@ class SliceFinder(Finder):
         """
         if by not in get_args(Ranking):
             raise SettingsError(f"by is unknown: expected one of {', '.join(get_args(Ranking))}, got {shown(by)}")
-        return self._ranked(self._searched(X, y, predictions, rng, loss, weights), rng, most, by, progress)
+        searched = self._searched(X, y, predictions, rng, loss, weights)
+        if by == "relabelling" and not _can_relabel(searched):
+            raise SettingsError(
+                f"labels cannot be ranked by relabelling: expected at most {MOST_RELABELLED**2} classes, got "
+                f"{'numbers' if searched.classes is None else len(searched.classes)}; rank by contribution or excess"
+            )
+        return self._ranked(searched, rng, most, by, progress)
 
     def _searched(self, X: Any, y: Any, predictions: Any, rng: Any, loss: str | Loss, weights: Any) -> Searched:
         searched = Searched.of(X, y, predictions, rng, loss, weights)
@@ -152,6 +161,7 @@ class SliceFinder(Finder):
             cut(feature, place, searched.matrix[:, place], self.bins, self.smallest)
             for place, feature in enumerate(searched.features.columns)
         ]
+        _require_countable(cuts, self.depth)
         models = self.candidates if by == "contribution" else most
         steps = _Steps(progress, len(combinations_of(cuts, self.depth)) + models)
         fall = _challenged(searched, halves, seed)
@@ -203,6 +213,16 @@ def _require_count(name: str, value: Any, most: int | None) -> None:
         raise SettingsError(f"{name} is out of range: expected {wanted}, got {shown(value)}")
 
 
+def _require_countable(cuts: list[Cut], depth: int) -> None:
+    """Raise if the slices of some columns are too many to be counted at once."""
+    most = prod(sorted((len(cut.conditions) for cut in cuts), reverse=True)[:depth])
+    if most > COUNTABLE:
+        raise SettingsError(
+            f"slices are too many to count: expected at most {COUNTABLE:,} of {depth} columns, got {most:,}; search "
+            "with fewer bins or a smaller depth"
+        )
+
+
 def _weighed(searched: Searched, values: Floats) -> Floats:
     return values if searched.weights is None else values * searched.weights
 
@@ -219,13 +239,17 @@ def _challenged(searched: Searched, halves: Halves, seed: int) -> Floats:
     return fall
 
 
+def _can_relabel(searched: Searched) -> bool:
+    return searched.classes is not None and len(searched.classes) <= MOST_RELABELLED**2
+
+
 def _relabelled(searched: Searched) -> list[list[Floats]]:
     """Return what each row would save by another label, for each answer of the newest round; of many classes, for all.
 
     Where labels are numbers nothing is relabelled: the challenger has to see what can be saved.
     """
     classes = searched.classes
-    if classes is None or len(classes) > MOST_RELABELLED**2:
+    if classes is None or not _can_relabel(searched):
         return []
     falls = [searched.fall(np.full(len(searched), label)) for label in classes]
     if len(classes) > MOST_RELABELLED:
