@@ -80,7 +80,8 @@ def _raises_on_rows(X: Any) -> Any:
         (lambda X: pd.array([pd.NA] * len(X), dtype="boolean"), GroupError, "expected True, False, 0 or 1, got <NA>"),
         (_raises_on_rows, GroupError, "group failed on 12 rows: expected answers, got KeyError"),
         (lambda X: X[:, 0] > X[:, 0].mean(), GroupError, "group depends on more than its row"),
-        ("AGEP < 25", GroupError, "group cannot be called: .* got str; predicates and ONNX are not read yet"),
+        ("AGEP < 25", GroupError, "predicate names an unknown column: .* got 'AGEP'; there are x0"),
+        (b"AGEP < 25", GroupError, "group cannot be called: .* got bytes; ONNX is not read yet"),
         (None, GroupError, "group cannot be called: expected a callable on rows or a fitted estimator, got NoneType"),
     ],
 )

@@ -4,8 +4,9 @@
     verdict = bounty.submit(lambda X: X[:, 2] > 1, better_model)
     bounty.model.predict(X)
 
-`Bounty` judges submissions, `PointerDecisionList` is the patched model, `losses` makes losses, `errors` has every
-exception in one tree; `biasbounty.reporting.write_report` writes a report, `biasbounty.checks` has contract suites.
+`Bounty` judges submissions, `Schema` says what predicate text may name, `PointerDecisionList` is the patched model,
+`losses` makes losses, `errors` has every exception in one tree; `biasbounty.exchange.predicate.parse` reads predicate
+text, `biasbounty.reporting.write_report` writes a report, `biasbounty.checks` has contract suites.
 
 Where algorithms hunt instead of people: `find_disparities`, the finders, `BountyClassifier`, `BountyRegressor`. These
 need scikit-learn, which is imported when the first of them is asked for.
@@ -27,6 +28,7 @@ from biasbounty.core.process import Outcome
 from biasbounty.core.thresholds import Paper, Plain
 from biasbounty.core.transcript import Question
 from biasbounty.errors import BiasBountyError, BountyStoppedError, SubmissionError
+from biasbounty.exchange.schema import Schema
 from biasbounty.statistics import Evidence
 from biasbounty.statistics.planning import Plan, plan
 from biasbounty.values import Certificate, Repair, Round, Verdict
@@ -74,6 +76,7 @@ __all__ = [
     "RepairNode",
     "ResidualFinder",
     "Round",
+    "Schema",
     "SliceFinder",
     "SubmissionError",
     "TernaryFinder",

@@ -11,6 +11,7 @@ came in; that order is the one recorded and replayed.
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -35,10 +36,13 @@ from biasbounty.errors import (
     GroupError,
     HoldoutError,
     ModelError,
+    PredicateError,
     ReplayError,
     SettingsError,
     SubmissionError,
 )
+from biasbounty.exchange.predicate import Predicate, parse
+from biasbounty.exchange.schema import Schema
 from biasbounty.losses import Loss
 from biasbounty.statistics import Evidence
 from biasbounty.statistics.bounds import upper_bound
@@ -65,6 +69,8 @@ class Bounty:
         pot: What there is to pay for accepted submissions in all, in cents.
         grid: Contributions are rounded down to multiples of this before they are paid.
         rate: Cents for a contribution of 1; the pot if not given. Set it from public figures, never from holdout risk.
+        schema: What predicates may name. If it is not given: the columns of the public rows, and the texts known in
+            them; without public rows, the columns of X and what kind of values each holds, but none of the values.
         sandbox: Not built yet.
     """
 
@@ -82,6 +88,7 @@ class Bounty:
         pot: int = 0,
         grid: float | None = None,
         rate: float | None = None,
+        schema: Schema | None = None,
         sandbox: Any = None,
     ) -> None:
         _refuse_unbuilt(sandbox=(sandbox, None))
@@ -90,6 +97,7 @@ class Bounty:
         self.checker: Checker = _require_checker(Anytime() if checker is None else checker)
         self.payouts = Payouts(pot, DEFAULT_STEP if grid is None else grid, rate)
         self._holdout, self._public = _one_holdout(X, y, holdout), public
+        self._schema, self._rows = _require_schema(schema), X
         examination = self.checker.begin(
             self._holdout.size, repairs=repairs, zero_one=self.loss.zero_one, public=public is not None
         )
@@ -243,17 +251,35 @@ class Bounty:
                 f"group does not exist: expected the index of one of {groups} protected groups, got {group}"
             )
 
-    def submit(self, group: RowFunction, model: RowFunction, *, hunter: str | None = None, note: str = "") -> Verdict:
+    @cached_property
+    def schema(self) -> Schema:
+        """What predicates may name: columns, and the texts known in them. It holds nothing that is secret."""
+        if self._schema is not None:
+            return self._schema
+        if self._public is not None:
+            return Schema.of(self._public[0])
+        if self._rows is None:
+            raise SettingsError(
+                "bounty has no schema: expected public rows, rows X, or schema=Schema.of(X), got a holdout alone"
+            )
+        return Schema.of(self._rows, categories=False)
+
+    def submit(
+        self, group: RowFunction | str, model: RowFunction, *, hunter: str | None = None, note: str = ""
+    ) -> Verdict:
         """Judge the claim that the model does better than the newest round on the group.
 
         Args:
-            group: Who the model is for: called on all rows at once, it answers True or False for each.
+            group: Who the model is for: predicate text such as "AGEP < 25 AND SEX = 2", or a function that is called on
+                all rows at once and answers True or False for each.
             model: Its answers for those rows are to be better; it is called on rows of its group only.
             hunter: Who submits, in the hunter's own words.
             note: What the group is, in words.
 
         A SubmissionError says what is wrong with a submission that cannot be judged, and leaves the bounty unchanged.
         """
+        if isinstance(group, str):
+            group = self._parsed(group)
         require_function(group, GroupError, "group")
         require_function(model, ModelError, "model")
         certificate = Certificate(
@@ -266,6 +292,16 @@ class Bounty:
             with self._judging:
                 self._require_running()
                 return self._decide(certificate, scored)
+
+    def _parsed(self, text: str) -> Predicate:
+        """Read predicate text, before anything of the bounty is touched."""
+        try:
+            schema = self.schema
+        except SettingsError as error:
+            raise PredicateError(
+                f"predicate cannot be read without a schema: expected columns of a table, but {error}; hand in a callable"
+            ) from error
+        return parse(text, schema)
 
     def _require_running(self) -> None:
         stopped = "bounty is closed" if self._record.closed else self._record.examination.stopped
@@ -333,6 +369,7 @@ class Bounty:
             pot=self.payouts.pot,
             grid=self.payouts.step,
             rate=self.payouts.rate,
+            schema=self._schema,
         )
         _expect_same("in the initial model", self.risk(0), again.risk(0))
         return again
@@ -371,6 +408,15 @@ def _require_checker(checker: Any) -> Checker:
         raise SettingsError(f"checker is none: expected a checker such as Anytime() or Paper(...), got {checker!r}")
     given: Checker = checker
     return given
+
+
+def _require_schema(schema: Any) -> Schema | None:
+    if schema is not None and not isinstance(schema, Schema):
+        raise SettingsError(
+            f"schema is none: expected a Schema, got {type(schema).__name__}; make one by Schema.of(X), of rows that "
+            "may be shown"
+        )
+    return schema
 
 
 def _text(words: Any, what: str) -> str:

@@ -10,6 +10,7 @@ Messages read `<thing> <problem>: expected X, got Y`, then what to do.
     ├── SubmissionError             a submission that cannot be judged (nothing was changed), or a node made from one
     │   │                           that fails while predicting
     │   ├── GroupError              its group failed, or answered something other than 0 and 1
+    │   │   └── PredicateError      its group is predicate text that is none, or not of these rows
     │   └── ModelError              its model failed, or answered something that is no label
     ├── LossError                   a loss outside [0, 1]
     ├── BountyStoppedError          the checker has stopped and takes no more submissions
@@ -41,6 +42,10 @@ class SubmissionError(BiasBountyError):
 
 class GroupError(SubmissionError):
     """A group failed, or answered something other than one 0 or 1 for each row."""
+
+
+class PredicateError(GroupError):
+    """A group is text that is no predicate, or names what the rows do not have."""
 
 
 class ModelError(SubmissionError):

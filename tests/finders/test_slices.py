@@ -18,8 +18,8 @@ from biasbounty import losses
 from biasbounty.checks import verify_finder
 from biasbounty.checks.finder import NUMBERS
 from biasbounty.errors import SettingsError
+from biasbounty.exchange.predicate_words import quoted_name
 from biasbounty.finders import SliceFinder
-from biasbounty.finders.conditions import quoted_name
 from biasbounty.finders.cuts import cut
 from biasbounty.finders.features import Features
 from biasbounty.finders.lattice import Kept, Shortlist, combinations_of, sums_of, twins_last

@@ -19,7 +19,10 @@ from biasbounty.values import RowFunction
 def require_function(function: Any, kind: type[BiasBountyError], who: str) -> None:
     """Raise unless this can be called as a group or model."""
     if isinstance(function, (str, bytes)):
-        got, advice = type(function).__name__, "predicates and ONNX are not read yet; write lambda X: X[:, 0] < 25"
+        got, advice = (
+            type(function).__name__,
+            "ONNX is not read yet, and predicate text only by Bounty.submit, as a group",
+        )
     elif isinstance(function, type):
         got, advice = f"the class {function.__name__}", "make one, fit it, and hand that in"
     elif not callable(function) and not callable(getattr(function, "predict", None)):

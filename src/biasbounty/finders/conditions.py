@@ -5,7 +5,6 @@ read here in the way that `Features` reads it. Moments are compared as seconds s
 are those that a float can hold: of whole numbers beyond 2^53, and beyond what a float32 holds, the text is not exact.
 """
 
-import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
@@ -16,16 +15,8 @@ import numpy as np
 from biasbounty.arrays import Array, Mask, is_missing
 from biasbounty.core.rows import Rows
 from biasbounty.errors import SettingsError
+from biasbounty.exchange.predicate_words import number_words, quoted_name, quoted_text
 from biasbounty.finders.features import Feature, is_absent
-
-_SQL_WORDS = """
-ALL AND ANY AS ASC BETWEEN BY CASE CAST CROSS DESC DISTINCT ELSE END EXCEPT EXISTS EXTRACT FALSE FROM FULL GROUP
-HAVING IN INNER INTERSECT INTERVAL INTO IS JOIN LEFT LIKE LIMIT NATURAL NOT NULL OFFSET ON OR ORDER OUTER RIGHT
-SELECT SET SOME TABLE THEN TO TRUE UNION UNIQUE USING VALUES WHEN WHERE WITH
-"""
-RESERVED = frozenset(_SQL_WORDS.split())
-"""Words that name a column only in quotes."""
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True)
@@ -166,23 +157,6 @@ class SliceGroup:
 
     def __str__(self) -> str:
         return self.words
-
-
-def quoted_name(name: str) -> str:
-    """Return a column's name as predicate text: in double quotes unless it is a plain identifier."""
-    if _IDENTIFIER.fullmatch(name) and name.upper() not in RESERVED:
-        return name
-    return '"' + name.replace('"', '""') + '"'
-
-
-def quoted_text(text: str) -> str:
-    """Return a text as predicate text: in single quotes, those within it doubled."""
-    return "'" + text.replace("'", "''") + "'"
-
-
-def number_words(number: float) -> str:
-    """Return a number as predicate text that reads back as the same number."""
-    return str(int(number)) if number == int(number) and abs(number) < 1e15 else repr(float(number))
 
 
 def _one_of(words: list[str]) -> str:

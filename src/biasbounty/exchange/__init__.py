@@ -1,0 +1,1 @@
+"""Exchange: submissions that are data, never code."""

@@ -1,0 +1,100 @@
+"""Binding: a term is held against a schema, so that each column exists and each value is of its column's kind."""
+
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
+
+from biasbounty.arrays import shown
+from biasbounty.errors import PredicateError
+from biasbounty.exchange.predicate_terms import Absent, Among, Comparison, Leaf, Subject, Term, Value, leaves, values_of
+from biasbounty.exchange.predicate_words import quoted_name, quoted_text, value_words
+from biasbounty.exchange.schema import ColumnType, Schema
+
+MOST_COMPARED = 200
+"""A word that is not known is compared with at most so many others, and its first letters only."""
+MOST_LETTERS = 40
+
+
+def verify_bound(term: Term, schema: Schema) -> None:
+    """Raise PredicateError unless every condition can be asked of rows of this schema."""
+    for leaf in leaves(term):
+        _verify(leaf, _column(leaf.subject, schema))
+
+
+def _column(subject: Subject, schema: Schema) -> ColumnType:
+    place = schema.places.get(subject.name)
+    if place is None:
+        raise PredicateError(
+            f"predicate names an unknown column: expected a column of the schema, got {shown(subject.name)}; "
+            f"{_advice(subject.name, schema.places, quoted_name)}"
+        )
+    return schema.columns[place]
+
+
+def _verify(leaf: Leaf, column: ColumnType) -> None:
+    name = quoted_name(column.name)
+    timed = column.kind in ("moments", "durations")
+    if leaf.subject.epoch and not timed:
+        raise PredicateError(
+            f"column {name} has no seconds: expected moments, got {column.kind}; compare {name} itself"
+        )
+    if isinstance(leaf, Absent):
+        if leaf.subject.epoch:
+            raise PredicateError(
+                f"seconds are asked whether they are NULL: expected a column, got {leaf.subject}; write {name} IS NULL"
+            )
+        return
+    if timed and not leaf.subject.epoch:
+        raise PredicateError(
+            f"column {name} holds {column.kind}: expected its seconds, got the column itself; write EXTRACT(EPOCH FROM "
+            f"{name}) and seconds {'since 1970' if column.kind == 'moments' else ''}".rstrip()
+        )
+    if column.kind in ("nothing", "something else"):
+        raise PredicateError(
+            f"column {name} cannot be compared: expected numbers, text or moments, got {column.kind}; ask only "
+            "whether it IS NULL"
+        )
+    for value in values_of(leaf):
+        _verify_value(value, name, column)
+    if isinstance(leaf, Among) or (isinstance(leaf, Comparison) and leaf.sign in ("=", "<>")):
+        _verify_known(values_of(leaf), name, column)
+
+
+def _verify_value(value: Value, name: str, column: ColumnType) -> None:
+    if isinstance(value, str) == (column.kind == "text"):
+        return
+    wanted = "text in single quotes" if column.kind == "text" else "a number without quotes"
+    raise PredicateError(
+        f"column {name} holds {column.kind}: expected {wanted}, got {shown(value_words(value), str)}; "
+        "write the value as the column holds it"
+    )
+
+
+def _verify_known(values: Iterable[Value], name: str, column: ColumnType) -> None:
+    if column.categories is None:
+        return
+    known = set(column.categories)
+    for value in values:
+        if isinstance(value, str) and value not in known:
+            raise PredicateError(
+                f"column {name} has no such category: expected one that is known, got {shown(value)}; "
+                f"{_advice(value, column.categories, quoted_text)}"
+            )
+
+
+def _advice(word: str, known: Iterable[str], write: Callable[[str], str]) -> str:
+    """Offer the nearest of the known words."""
+    names = list(known)
+    nearest = _nearest(word, names)
+    if nearest is not None:
+        return f"did you mean {shown(write(nearest), str)}?"
+    return f"there are {', '.join(shown(write(name), str) for name in sorted(names)[:5])}{' ...' * (len(names) > 5)}"
+
+
+def _nearest(word: str, names: list[str]) -> str | None:
+    alike = [name for name in names if name.casefold() == word.casefold()]
+    if alike:
+        return alike[0]
+    start = word[:MOST_LETTERS]
+    by_length = sorted(names, key=lambda name: abs(len(name) - len(word)))[:MOST_COMPARED]
+    starts = {name[:MOST_LETTERS]: name for name in reversed(by_length)}
+    return next((starts[near] for near in get_close_matches(start, starts, n=1)), None)

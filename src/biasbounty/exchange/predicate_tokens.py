@@ -1,0 +1,180 @@
+"""Tokens: the first gate. Predicate text is cut into tokens, and only what a predicate needs goes on to the parser.
+
+What is refused here was never parsed: text that is too long, has too many terms or values or is nested too deep, words
+and signs of SQL that no predicate has, comments, functions. The parser sees column names only as numbered placeholders
+in quotes, so that no name can mean anything to it.
+"""
+
+import re
+from dataclasses import dataclass
+
+from sqlglot import Token, Tokenizer, TokenType
+from sqlglot.errors import SqlglotError
+
+from biasbounty.arrays import shown
+from biasbounty.errors import PredicateError
+from biasbounty.exchange.predicate_words import RESERVED
+
+MOST_BYTES = 4096
+MOST_TERMS = 64
+MOST_VALUES = 512
+"""How many numbers and texts there may be in all."""
+MOST_DEPTH = 16
+"""How many parentheses and NOTs may be open at once."""
+
+_OWN_WORDS = {"AND", "OR", "NOT", "IN", "BETWEEN", "IS", "NULL", "TRUE", "FALSE"}
+_EPOCH = ["EXTRACT", "(", "EPOCH", "FROM"]
+_COMPARISONS = {TokenType.EQ, TokenType.NEQ, TokenType.LT, TokenType.LTE, TokenType.GT, TokenType.GTE}
+_SIGNS = _COMPARISONS | {TokenType.L_PAREN, TokenType.R_PAREN, TokenType.COMMA, TokenType.DASH}
+_NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?")
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """What goes on to the parser, and the columns' names by the number of their placeholder."""
+
+    text: str
+    tokens: tuple[Token, ...]
+    names: tuple[str, ...]
+
+
+def tokens_of(text: str) -> Tokens:
+    """Cut predicate text into tokens; raise PredicateError for any that no predicate has, and for too many."""
+    require_short(text)
+    try:
+        tokens = Tokenizer().tokenize(text)
+    except (SqlglotError, ValueError) as error:
+        raise PredicateError(
+            "predicate cannot be read: expected every quote closed, got one that is open; write 'text' and "
+            '"column name", doubling a quote within'
+        ) from error
+    if not tokens:
+        raise PredicateError("predicate is empty: expected a condition such as AGEP < 25, got no words")
+    _require_all_read(text, tokens)
+    read, names = _translated(tokens)
+    _require_few(read)
+    return Tokens(text, tuple(read), names)
+
+
+def require_short(text: str, who: str = "predicate") -> None:
+    """Raise PredicateError unless text is Unicode, not too long, and without the character that ends a text in C."""
+    try:
+        size = len(text.encode()) if len(text) <= MOST_BYTES else len(text)
+    except UnicodeEncodeError as error:
+        raise PredicateError(
+            "predicate is no text: expected Unicode, got half of a surrogate pair; send it as UTF-8"
+        ) from error
+    if size > MOST_BYTES:
+        raise PredicateError(
+            f"{who} is too long: expected at most {MOST_BYTES} bytes, got {size}; submit it in parts, or a model"
+        )
+    if "\0" in text:
+        raise PredicateError("predicate has a NUL character: expected text, got one at its place; leave it out")
+
+
+def _require_all_read(text: str, tokens: list[Token]) -> None:
+    """Refuse whatever the tokenizer passed over but spaces: comments, hints."""
+    ends = [0, *(token.end + 1 for token in tokens)]
+    starts = [*(token.start for token in tokens), len(text)]
+    for end, start in zip(ends, starts, strict=True):
+        if text[end:start].strip():
+            raise _refusal("has a part that is no condition", text[end:start].strip(), "leave comments out")
+
+
+def _translated(tokens: list[Token]) -> tuple[list[Token], tuple[str, ...]]:
+    """Return the tokens that the parser is to see."""
+    read: list[Token] = []
+    names: dict[str, int] = {}
+    words = [token.text.upper() if _is_bare(token) else "" for token in tokens]
+    at = 0
+    while at < len(tokens):
+        token = tokens[at]
+        if words[at : at + 4] == _EPOCH:
+            read += tokens[at : at + 4]
+            at += 4
+            continue
+        read.append(_named(token, names) if _is_name(token, words[at]) else _required(token, words[at]))
+        if at:
+            _require_neighbors(tokens[at - 1], token, words[at - 1])
+        at += 1
+    return read, tuple(names)
+
+
+def _is_bare(token: Token) -> bool:
+    return token.token_type not in (TokenType.STRING, TokenType.IDENTIFIER)
+
+
+def _is_name(token: Token, word: str) -> bool:
+    """Say whether a token names a column: in double quotes, or a plain word that is not one of SQL's own."""
+    if token.token_type == TokenType.IDENTIFIER:
+        return True
+    return word.isidentifier() and word not in RESERVED
+
+
+def _named(token: Token, names: dict[str, int]) -> Token:
+    number = names.setdefault(token.text, len(names))
+    return Token(TokenType.IDENTIFIER, str(number), token.line, token.col, token.start, token.end)
+
+
+def _required(token: Token, word: str) -> Token:
+    """Return a token that predicates have; raise for any other."""
+    kind = token.token_type
+    if kind == TokenType.STRING or kind in _SIGNS or word in _OWN_WORDS:
+        return token
+    if kind == TokenType.NUMBER and _NUMBER.fullmatch(token.text):
+        return token
+    if word in RESERVED:
+        advice = "a column of this name goes in double quotes"
+    else:
+        advice = "a column's name that is no plain word goes in double quotes, text in single ones"
+    raise _refusal("has a part that no predicate has", token.text, advice)
+
+
+def _require_neighbors(token: Token, following: Token, word: str) -> None:
+    if token.token_type == TokenType.DASH and following.token_type != TokenType.NUMBER:
+        raise _refusal("calculates", "-", "a minus only goes before a number, as in x > -1")
+    if following.token_type == TokenType.L_PAREN and _is_name(token, word):
+        raise _refusal("calls a function", f"{token.text}(", "compare columns themselves with values")
+
+
+def _require_few(tokens: list[Token]) -> None:
+    """Count terms, values and depth; refuse too many of any."""
+    terms = values = deepest = 0
+    open_nots = [0]
+    for token in tokens:
+        kind = token.token_type
+        terms += kind in _COMPARISONS or kind in (TokenType.IN, TokenType.BETWEEN, TokenType.IS)
+        values += kind in (TokenType.NUMBER, TokenType.STRING)
+        if kind == TokenType.L_PAREN:
+            open_nots.append(0)
+        elif kind == TokenType.R_PAREN:
+            open_nots.pop()
+            if not open_nots:
+                break
+        elif kind == TokenType.NOT:
+            open_nots[-1] += 1
+        elif kind in (TokenType.AND, TokenType.OR):
+            open_nots[-1] = 0
+        deepest = max(deepest, len(open_nots) - 1 + sum(open_nots))
+        if deepest > MOST_DEPTH:
+            raise PredicateError(
+                f"predicate is nested too deep: expected at most {MOST_DEPTH} open parentheses and NOTs, got more; "
+                "leave out those that are not needed"
+            )
+    if len(open_nots) != 1:
+        raise PredicateError(
+            "predicate has parentheses that do not match: expected each one closed, got one too "
+            f"{'many' if open_nots else 'few'} of ( ; count them"
+        )
+    for what, count, most in (("terms", terms, MOST_TERMS), ("values", values, MOST_VALUES)):
+        if count > most:
+            raise PredicateError(
+                f"predicate has too many {what}: expected at most {most}, got {count}; submit it in parts, or a model"
+            )
+
+
+def _refusal(problem: str, got: str, advice: str) -> PredicateError:
+    return PredicateError(
+        f"predicate {problem}: expected columns compared with values, joined by AND, OR and NOT, got {shown(got)}; "
+        f"{advice}"
+    )
