@@ -299,7 +299,7 @@ class Bounty:
             schema = self.schema
         except SettingsError as error:
             raise PredicateError(
-                f"predicate cannot be read without a schema: expected columns of a table, but {error}; hand in a callable"
+                f"predicate cannot be read without a schema: expected a table, but {error}; hand in a callable"
             ) from error
         return parse(text, schema)
 

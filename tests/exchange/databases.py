@@ -124,11 +124,8 @@ class Writer:
 
     def _compared(self, name: str, is_text: bool) -> str:
         sides = [name, self._value(is_text)]
-        return self._one([" ", "", "\n"]).join(
-            [sides[0], self._one(SIGNS), sides[1]]
-            if self.rng.random() < 0.8
-            else [sides[1], self._one(SIGNS), sides[0]]
-        )
+        first, last = sides if self.rng.random() < 0.8 else sides[::-1]
+        return self._one([" ", "", "\n"]).join([first, self._one(SIGNS), last])
 
     def _among(self, name: str, is_text: bool) -> str:
         values = [self._value(is_text) for _ in range(int(self.rng.integers(1, 14)))]

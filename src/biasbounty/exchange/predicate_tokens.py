@@ -6,6 +6,7 @@ in quotes, so that no name can mean anything to it.
 """
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 
 from sqlglot import Token, Tokenizer, TokenType
@@ -26,6 +27,8 @@ _OWN_WORDS = {"AND", "OR", "NOT", "IN", "BETWEEN", "IS", "NULL", "TRUE", "FALSE"
 _EPOCH = ["EXTRACT", "(", "EPOCH", "FROM"]
 _COMPARISONS = {TokenType.EQ, TokenType.NEQ, TokenType.LT, TokenType.LTE, TokenType.GT, TokenType.GTE}
 _SIGNS = _COMPARISONS | {TokenType.L_PAREN, TokenType.R_PAREN, TokenType.COMMA, TokenType.DASH}
+_VALUES = {TokenType.NUMBER, TokenType.STRING, TokenType.TRUE, TokenType.FALSE}
+_BEGIN_VALUES = _VALUES | {TokenType.DASH, TokenType.NULL}
 _NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?")
 
 
@@ -49,9 +52,10 @@ def tokens_of(text: str) -> Tokens:
             '"column name", doubling a quote within'
         ) from error
     if not tokens:
-        raise PredicateError("predicate is empty: expected a condition such as AGEP < 25, got no words")
+        raise PredicateError("predicate is empty: expected a condition such as AGEP < 25, got no words; write one")
     _require_all_read(text, tokens)
     read, names = _translated(tokens)
+    _require_shallow(read)
     _require_few(read)
     return Tokens(text, tuple(read), names)
 
@@ -131,32 +135,49 @@ def _required(token: Token, word: str) -> Token:
 
 
 def _require_neighbors(token: Token, following: Token, word: str) -> None:
-    if token.token_type == TokenType.DASH and following.token_type != TokenType.NUMBER:
+    """Refuse what the parser may pass over: values side by side, a comma without values around it."""
+    kind, then = token.token_type, following.token_type
+    if kind == TokenType.DASH and then != TokenType.NUMBER:
         raise _refusal("calculates", "-", "a minus only goes before a number, as in x > -1")
-    if following.token_type == TokenType.L_PAREN and _is_name(token, word):
+    if then == TokenType.L_PAREN and _is_name(token, word):
         raise _refusal("calls a function", f"{token.text}(", "compare columns themselves with values")
+    side_by_side = (kind in _VALUES or _is_name(token, word)) and then in _VALUES
+    bare_comma = (kind == TokenType.COMMA and then not in _BEGIN_VALUES) or (
+        then == TokenType.COMMA and kind not in _VALUES and kind != TokenType.NULL
+    )
+    if side_by_side or bare_comma:
+        raise _refusal("cannot be read", f"{token.text} {following.text}", "look there for a word that is missing")
 
 
 def _require_few(tokens: list[Token]) -> None:
-    """Count terms, values and depth; refuse too many of any."""
-    terms = values = deepest = 0
+    """Refuse too many terms or values; every term has just one of these signs or words."""
+    kinds = Counter(token.token_type for token in tokens)
+    signs = sum(kinds[kind] for kind in (*_COMPARISONS, TokenType.IN, TokenType.BETWEEN))
+    terms = signs + max(kinds[TokenType.IS], kinds[TokenType.NULL])
+    values = sum(kinds[kind] for kind in _VALUES)
+    for what, count, most in (("terms", terms, MOST_TERMS), ("values", values, MOST_VALUES)):
+        if count > most:
+            raise PredicateError(
+                f"predicate has too many {what}: expected at most {most}, got {count}; submit it in parts, or a model"
+            )
+
+
+def _require_shallow(tokens: list[Token]) -> None:
+    """Refuse too many open parentheses and NOTs, and parentheses that do not match."""
     open_nots = [0]
     for token in tokens:
         kind = token.token_type
-        terms += kind in _COMPARISONS or kind in (TokenType.IN, TokenType.BETWEEN, TokenType.IS)
-        values += kind in (TokenType.NUMBER, TokenType.STRING)
         if kind == TokenType.L_PAREN:
             open_nots.append(0)
         elif kind == TokenType.R_PAREN:
             open_nots.pop()
-            if not open_nots:
-                break
         elif kind == TokenType.NOT:
             open_nots[-1] += 1
         elif kind in (TokenType.AND, TokenType.OR):
             open_nots[-1] = 0
-        deepest = max(deepest, len(open_nots) - 1 + sum(open_nots))
-        if deepest > MOST_DEPTH:
+        if not open_nots:
+            break
+        if len(open_nots) - 1 + sum(open_nots) > MOST_DEPTH:
             raise PredicateError(
                 f"predicate is nested too deep: expected at most {MOST_DEPTH} open parentheses and NOTs, got more; "
                 "leave out those that are not needed"
@@ -166,11 +187,6 @@ def _require_few(tokens: list[Token]) -> None:
             "predicate has parentheses that do not match: expected each one closed, got one too "
             f"{'many' if open_nots else 'few'} of ( ; count them"
         )
-    for what, count, most in (("terms", terms, MOST_TERMS), ("values", values, MOST_VALUES)):
-        if count > most:
-            raise PredicateError(
-                f"predicate has too many {what}: expected at most {most}, got {count}; submit it in parts, or a model"
-            )
 
 
 def _refusal(problem: str, got: str, advice: str) -> PredicateError:
