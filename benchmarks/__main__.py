@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks import guarantees, judging, memory, prediction, slices, training
+from benchmarks import guarantees, judging, memory, predicates, prediction, slices, training
 from benchmarks.measure import Figure, machine
 
 PARTS: dict[str, Callable[[], Iterator[Figure]]] = {
@@ -16,6 +16,7 @@ PARTS: dict[str, Callable[[], Iterator[Figure]]] = {
     "guarantees": guarantees.figures,
     "training": training.figures,
     "slices": slices.figures,
+    "predicates": predicates.figures,
 }
 
 

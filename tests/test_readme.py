@@ -25,7 +25,7 @@ def test_the_readme_s_commands_run() -> None:
     assert "-m pytest" in planned.stdout
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/finders.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/finders.md", "docs/predicates.md"])
 def test_examples_print_what_their_comments_say(page: str) -> None:
     example = "\n".join(_blocks("python", page))
     expected = re.findall(r"^print\(.*?\)\s+# (.*)$", example, re.MULTILINE)

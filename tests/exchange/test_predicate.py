@@ -10,11 +10,11 @@ import pyarrow as pa
 import pytest
 
 import biasbounty as bb
+from benchmarks.hostile import NONSENSE, ROWS, TOO_MUCH
 from biasbounty.errors import GroupError, PredicateError, SettingsError
 from biasbounty.exchange.predicate import parse
 from biasbounty.exchange.predicate_tokens import MOST_DEPTH, MOST_TERMS
 from biasbounty.exchange.schema import MOST_CATEGORIES, Schema
-from tests.exchange.hostile import NONSENSE, ROWS, TOO_MUCH
 
 SCHEMA = Schema.of(ROWS)
 ISSUE = "AGEP < 25 AND RAC1P IN (1, 2) AND NOT (RAC1P = 2 OR SCHL BETWEEN 16 AND 20)"

@@ -5,6 +5,7 @@ from difflib import get_close_matches
 
 from biasbounty.arrays import shown
 from biasbounty.errors import PredicateError
+from biasbounty.exchange.columns import Kind
 from biasbounty.exchange.predicate_terms import Absent, Among, Comparison, Leaf, Subject, Term, Value, leaves, values_of
 from biasbounty.exchange.predicate_words import quoted_name, quoted_text, value_words
 from biasbounty.exchange.schema import ColumnType, Schema
@@ -32,22 +33,9 @@ def _column(subject: Subject, schema: Schema) -> ColumnType:
 
 def _verify(leaf: Leaf, column: ColumnType) -> None:
     name = quoted_name(column.name)
-    timed = column.kind in ("moments", "durations")
-    if leaf.subject.epoch and not timed:
-        raise PredicateError(
-            f"column {name} has no seconds: expected moments, got {column.kind}; compare {name} itself"
-        )
+    _verify_seconds(leaf, name, column.kind)
     if isinstance(leaf, Absent):
-        if leaf.subject.epoch:
-            raise PredicateError(
-                f"seconds are asked whether they are NULL: expected a column, got {leaf.subject}; write {name} IS NULL"
-            )
         return
-    if timed and not leaf.subject.epoch:
-        raise PredicateError(
-            f"column {name} holds {column.kind}: expected its seconds, got the column itself; write EXTRACT(EPOCH FROM "
-            f"{name}) and seconds {'since 1970' if column.kind == 'moments' else ''}".rstrip()
-        )
     if column.kind in ("nothing", "something else"):
         raise PredicateError(
             f"column {name} cannot be compared: expected numbers, text or moments, got {column.kind}; ask only "
@@ -57,6 +45,20 @@ def _verify(leaf: Leaf, column: ColumnType) -> None:
         _verify_value(value, name, column)
     if isinstance(leaf, Among) or (isinstance(leaf, Comparison) and leaf.sign in ("=", "<>")):
         _verify_known(values_of(leaf), name, column)
+
+
+def _verify_seconds(leaf: Leaf, name: str, kind: Kind) -> None:
+    """Moments and durations are compared as seconds, and nothing else is."""
+    timed = kind in ("moments", "durations")
+    if leaf.subject.epoch and not timed:
+        raise PredicateError(f"column {name} has no seconds: expected moments, got {kind}; compare {name} itself")
+    if leaf.subject.epoch and isinstance(leaf, Absent):
+        raise PredicateError(
+            f"seconds are asked whether they are NULL: expected a column, got {leaf.subject}; write {name} IS NULL"
+        )
+    if timed and not leaf.subject.epoch and not isinstance(leaf, Absent):
+        advice = f"write EXTRACT(EPOCH FROM {name}), a number of seconds{' since 1970' * (kind == 'moments')}"
+        raise PredicateError(f"column {name} holds {kind}: expected its seconds, got the column itself; {advice}")
 
 
 def _verify_value(value: Value, name: str, column: ColumnType) -> None:
@@ -84,6 +86,8 @@ def _verify_known(values: Iterable[Value], name: str, column: ColumnType) -> Non
 def _advice(word: str, known: Iterable[str], write: Callable[[str], str]) -> str:
     """Offer the nearest of the known words."""
     names = list(known)
+    if not names:
+        return "there are none"
     nearest = _nearest(word, names)
     if nearest is not None:
         return f"did you mean {shown(write(nearest), str)}?"
@@ -95,6 +99,11 @@ def _nearest(word: str, names: list[str]) -> str | None:
     if alike:
         return alike[0]
     start = word[:MOST_LETTERS]
-    by_length = sorted(names, key=lambda name: abs(len(name) - len(word)))[:MOST_COMPARED]
-    starts = {name[:MOST_LETTERS]: name for name in reversed(by_length)}
+    likely = sorted(names, key=lambda name: (-_shared(name, start), abs(len(name) - len(word))))
+    starts = {name[:MOST_LETTERS]: name for name in reversed(likely[:MOST_COMPARED])}
     return next((starts[near] for near in get_close_matches(start, starts, n=1)), None)
+
+
+def _shared(name: str, start: str) -> int:
+    """Say roughly how many letters two words begin with alike."""
+    return sum(name.startswith(start[:letters]) for letters in (1, 2, 4, 8, 12, 16, 24, 32))

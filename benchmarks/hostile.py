@@ -1,4 +1,4 @@
-"""Texts that are no predicates of `ROWS`, each with what its refusal says; shared with the benchmark of refusals."""
+"""Texts that are no predicates of `ROWS`, each with what its refusal says; the tests refuse them too."""
 
 import numpy as np
 import pandas as pd
