@@ -108,7 +108,7 @@ def test_as_much_as_is_allowed_is_read() -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_whatever_is_written_is_read_or_refused_and_nothing_else(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    words = ["AGEP < 1", "job = 'a'", "AGEP", "AND", "OR", "NOT", "(", ")"] * 4 + [
+    words = ["AGEP < 1", "job = 'a'", "AGEP", "AND", "OR", "NOT", "(", ")", "IS", "NULL"] * 4 + [
         *"()=<>-;.,'\"!*/+%&|~@#$?:[]{}\\`\n\0é²𝒜",
         "AGEP",
         "job",
@@ -137,7 +137,8 @@ def test_whatever_is_written_is_read_or_refused_and_nothing_else(seed: int) -> N
     ]
     read = 0
     for _ in range(1500):
-        soup = " ".join(rng.choice(words, int(rng.integers(1, 14))))
+        kinds = rng.choice(words, int(rng.integers(1, 6))) if rng.random() < 0.5 else words  # few make long runs
+        soup = " ".join(rng.choice(kinds, int(rng.integers(1, 20))))
         part = soup.replace(" ", "") if rng.random() < 0.3 else soup
         whole = f"AGEP = 1 {rng.choice(['AND', 'OR', 'AND NOT'])} {part}" if rng.random() < 0.5 else part
         try:
@@ -171,6 +172,7 @@ def test_a_predicate_with_a_slip_in_it_is_read_or_refused_and_nothing_else(seed:
     [
         lambda X: X,
         pl.from_pandas,
+        lambda X: pl.from_pandas(X).with_columns(pl.col("job").cast(pl.Categorical)),
         lambda X: pa.Table.from_pandas(X, preserve_index=False),
         lambda X: X.astype({"job": object}),
         lambda X: X.astype({"job": "category", "AGEP": "Int64"}),
@@ -178,7 +180,7 @@ def test_a_predicate_with_a_slip_in_it_is_read_or_refused_and_nothing_else(seed:
         lambda X: pa.concat_tables([pa.Table.from_pandas(X.iloc[:1]), pa.Table.from_pandas(X.iloc[1:])]),
         lambda X: X.assign(since=X["since"].dt.tz_localize("UTC")),
     ],
-    ids=["pandas", "polars", "arrow", "objects", "category", "arrow in pandas", "chunks", "zone"],
+    ids=["pandas", "polars", "polars category", "arrow", "objects", "category", "arrow in pandas", "chunks", "zone"],
 )
 def test_rows_of_every_kind_are_asked_alike(make: Any) -> None:
     X = make(ROWS)
@@ -222,6 +224,8 @@ def test_a_schema_is_a_value_and_knows_names_kinds_and_texts() -> None:
     assert Schema.of(ROWS, categories=False).columns[3].categories is None
     many = pd.DataFrame({"name": [str(number) for number in range(MOST_CATEGORIES + 1)]})
     assert Schema.of(many).columns[0].categories is None
+    codes = pd.DataFrame({"name": pd.Categorical([f"{number:03}" for number in range(128)])})
+    assert len(Schema.of(codes).columns[0].categories or ()) == 128
     strange = Schema.of(pl.DataFrame({"x": [[1], [2]]}))
     with pytest.raises(PredicateError, match="column x cannot be compared"):
         parse("x = 1", strange)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from sqlglot import exp
-from sqlglot.errors import ErrorLevel, SqlglotError
+from sqlglot.errors import ErrorLevel
 from sqlglot.parser import Parser
 
 from biasbounty.arrays import shown
@@ -33,7 +33,7 @@ def _parsed(tokens: Tokens) -> Any:
     parser = Parser(error_level=ErrorLevel.IMMEDIATE)
     try:
         found = parser.parse_into(exp.Condition, list(tokens.tokens), tokens.text)
-    except SqlglotError as error:
+    except Exception as error:  # whatever a parser makes of a stranger's text is a refusal
         raise PredicateError(
             f"predicate cannot be read: expected a condition such as AGEP < 25 AND SEX = 2, {_where(error)}; look "
             "there for a word too many or a parenthesis that is not closed"
@@ -43,7 +43,7 @@ def _parsed(tokens: Tokens) -> Any:
     return found[0]
 
 
-def _where(error: SqlglotError) -> str:
+def _where(error: Exception) -> str:
     """Say what a parser's error is near."""
     for place in getattr(error, "errors", []):
         near = f"{(place.get('start_context') or '')[-20:]}{place.get('highlight') or ''}"
@@ -110,11 +110,16 @@ class _Reader:
         return type(node) in (exp.Column, exp.Extract)
 
     def _subject(self, node: Any) -> Subject:
-        if type(node) is exp.Column and _only(node, "this") and type(node.this) is exp.Identifier:
+        if type(node) is exp.Column and _only(node, "this") and _is_placeholder(node.this):
             return Subject(self._names[int(node.this.name)])
         if type(node) is exp.Extract and type(node.this) is exp.Var and type(node.expression) is exp.Column:
             return Subject(self._subject(node.expression).name, epoch=True)
         raise _refusal("has a condition on something other than a column")
+
+
+def _is_placeholder(node: Any) -> bool:
+    """Say whether this is a name that stood in the text: the parser takes some words of SQL for names as well."""
+    return type(node) is exp.Identifier and bool(node.args.get("quoted"))
 
 
 def _only(node: Any, *parts: str) -> bool:

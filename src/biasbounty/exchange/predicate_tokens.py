@@ -89,7 +89,7 @@ def _translated(tokens: list[Token]) -> tuple[list[Token], tuple[str, ...]]:
     """Return the tokens that the parser is to see."""
     read: list[Token] = []
     names: dict[str, int] = {}
-    words = [token.text.upper() if _is_bare(token) else "" for token in tokens]
+    words = [_word(token) for token in tokens]
     at = 0
     while at < len(tokens):
         token = tokens[at]
@@ -104,8 +104,11 @@ def _translated(tokens: list[Token]) -> tuple[list[Token], tuple[str, ...]]:
     return read, tuple(names)
 
 
-def _is_bare(token: Token) -> bool:
-    return token.token_type not in (TokenType.STRING, TokenType.IDENTIFIER)
+def _word(token: Token) -> str:
+    """Return a bare word in capitals; only of plain letters, since those of others may be another word's."""
+    if token.token_type in (TokenType.STRING, TokenType.IDENTIFIER):
+        return ""
+    return token.text.upper() if token.text.isascii() else token.text
 
 
 def _is_name(token: Token, word: str) -> bool:
@@ -137,7 +140,8 @@ def _required(token: Token, word: str) -> Token:
 def _require_neighbors(token: Token, following: Token, word: str) -> None:
     """Refuse what the parser may pass over: values side by side, a comma without values around it."""
     kind, then = token.token_type, following.token_type
-    if kind == TokenType.DASH and then != TokenType.NUMBER:
+    is_operand = kind in _VALUES or kind == TokenType.R_PAREN or _is_name(token, word)
+    if (kind == TokenType.DASH and then != TokenType.NUMBER) or (then == TokenType.DASH and is_operand):
         raise _refusal("calculates", "-", "a minus only goes before a number, as in x > -1")
     if then == TokenType.L_PAREN and _is_name(token, word):
         raise _refusal("calls a function", f"{token.text}(", "compare columns themselves with values")

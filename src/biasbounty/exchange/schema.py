@@ -54,6 +54,6 @@ class Schema:
 def _type_of(name: str, column: Column, categories: bool) -> ColumnType:
     if column.kind != "text" or not categories:
         return ColumnType(name, column.kind)
-    held = np.flatnonzero(np.bincount(column.values + 1, minlength=1)[1:])
+    held = np.flatnonzero(np.bincount(column.values.astype(np.int64) + 1, minlength=1)[1:])
     known = sorted({text for code in held.tolist() if (text := column.texts[code]) is not None})
     return ColumnType(name, column.kind, tuple(known) if len(known) <= MOST_CATEGORIES else None)
