@@ -1,6 +1,7 @@
 """Predicates: what they mean, how they print, what they refuse, and what a schema may tell."""
 
 import re
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -208,9 +209,39 @@ def test_numbers_of_every_type_are_compared_exactly(dtype: str, sign: str) -> No
         assert parse(f"x0 {sign} {bound}", Schema.of(X))(X).tolist() == expected, bound
 
 
+ODD = [
+    ([Decimal("1.5"), None, Decimal(3)], "x < 2", [0]),
+    ([1, None, 2.5], "x > 1", [2]),
+    ([2**70, None, -(2**70)], "x > 0", [0]),
+    ([10**400, None, -(10**400)], "x < 0", [2]),
+    ([True, None, False], "x = TRUE", [0]),
+    ([True, 3, None], "x >= 1", [0, 1]),
+    (["\ud800", None, "b"], "x = 'b'", [2]),
+    (["\ud800", None, "b"], "x IS NULL", [1]),
+    ([None, None, None], "x IS NULL", [0, 1, 2]),
+    ([np.nan, "a", "b"], "NOT x = 'a'", [2]),
+    ([pd.Timestamp("1970-01-02"), None, pd.NaT], "EXTRACT(EPOCH FROM x) = 86400", [0]),
+    ([pd.Timedelta("1s"), None, pd.Timedelta("2s")], "EXTRACT(EPOCH FROM x) < 1.5", [0]),
+]
+
+
+@pytest.mark.parametrize(("values", "words", "rows"), ODD, ids=[str(number) for number in range(len(ODD))])
+def test_python_objects_in_a_column_are_read_as_what_they_are(values: list[Any], words: str, rows: list[int]) -> None:
+    column = pd.Series(values, dtype=object)
+    assert _rows_of(words, pd.DataFrame({"x": column})) == rows
+    assert _rows_of(words.replace("x", "x0"), column.to_numpy().reshape(-1, 1)) == rows
+
+
+def test_a_column_that_mixes_text_and_numbers_cannot_be_compared() -> None:
+    mixed = pd.DataFrame({"x": pd.Series([1, "a", None], dtype=object)})
+    with pytest.raises(PredicateError, match="column x cannot be compared"):
+        parse("x = 1", Schema.of(mixed))
+    assert _rows_of("x IS NULL", mixed) == [2]
+
+
 def test_a_frame_without_the_column_or_of_another_kind_is_refused() -> None:
     predicate = parse("AGEP < 25", SCHEMA)
-    with pytest.raises(PredicateError, match="rows lack a column of the predicate AGEP < 25: expected AGEP"):
+    with pytest.raises(PredicateError, match="rows lack a column of the predicate 'AGEP < 25': expected AGEP"):
         predicate(ROWS.drop(columns="AGEP"))
     with pytest.raises(PredicateError, match="column AGEP is of another kind than in the schema: .* got text"):
         predicate(ROWS.astype({"AGEP": str}))

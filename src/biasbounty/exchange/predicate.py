@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from biasbounty.arrays import Mask
+from biasbounty.arrays import Mask, shown
 from biasbounty.errors import PredicateError
 from biasbounty.exchange.columns import Column, Kind, column_at, names_of
 from biasbounty.exchange.predicate_masks import mask_where
@@ -60,7 +60,8 @@ class Predicate:
     def _column(self, X: Any, asked: Asked, place: int | None) -> Column:
         if place is None:
             raise PredicateError(
-                f"rows lack a column of the predicate {self}: expected {quoted_name(asked.name)}, got none; hand it in"
+                f"rows lack a column of the predicate {shown(str(self))}: expected {quoted_name(asked.name)}, got "
+                "none of that name; hand it in"
             )
         column = column_at(X, place)
         if column.kind not in (asked.kind, "nothing") and asked.kind != "nothing":

@@ -7,7 +7,7 @@ from biasbounty.arrays import shown
 from biasbounty.errors import PredicateError
 from biasbounty.exchange.columns import Kind
 from biasbounty.exchange.predicate_terms import Absent, Among, Comparison, Leaf, Subject, Term, Value, leaves, values_of
-from biasbounty.exchange.predicate_words import quoted_name, quoted_text, value_words
+from biasbounty.exchange.predicate_words import quoted_name, quoted_text
 from biasbounty.exchange.schema import ColumnType, Schema
 
 MOST_COMPARED = 200
@@ -66,7 +66,7 @@ def _verify_value(value: Value, name: str, column: ColumnType) -> None:
         return
     wanted = "text in single quotes" if column.kind == "text" else "a number without quotes"
     raise PredicateError(
-        f"column {name} holds {column.kind}: expected {wanted}, got {shown(value_words(value), str)}; "
+        f"column {name} holds {column.kind}: expected {wanted}, got {shown(value)}; "
         "write the value as the column holds it"
     )
 
