@@ -9,12 +9,15 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import biasbounty as bb
 from benchmarks.hostile import NONSENSE, ROWS, TOO_MUCH
 from biasbounty.errors import GroupError, PredicateError, SettingsError
 from biasbounty.exchange.predicate import parse
 from biasbounty.exchange.predicate_tokens import MOST_DEPTH, MOST_TERMS
+from biasbounty.exchange.predicate_words import number_words, quoted_name, quoted_text
 from biasbounty.exchange.schema import MOST_CATEGORIES, Schema
 
 SCHEMA = Schema.of(ROWS)
@@ -95,6 +98,27 @@ def test_what_is_too_much_is_refused_in_few_words(words: str) -> None:
     with pytest.raises(PredicateError, match=TOO_MUCH[words]) as caught:
         parse(words, SCHEMA)
     assert len(str(caught.value)) < 1000
+
+
+WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=12)
+
+
+@given(
+    WORDS | st.text(st.sampled_from("'\"\\ -/*;\n\r{%#$e"), min_size=1), WORDS | st.sampled_from(["", "'", '"', "\\'"])
+)
+def test_any_name_and_any_text_can_be_written(name: str, text: str) -> None:
+    X = pd.DataFrame({name: pd.Series([text, f"{text}!", None], dtype=object)})
+    predicate = parse(f"{quoted_name(name)} = {quoted_text(text)}", Schema.of(X))
+    assert predicate(X).tolist() == [True, False, False]
+    assert parse(str(predicate), Schema.of(X)) == predicate
+
+
+@given(st.integers(-(2**70), 2**70) | st.floats(allow_nan=False, allow_infinity=False))
+def test_any_number_can_be_written(number: float) -> None:
+    X = np.zeros((1, 1))
+    predicate = parse(f"x0 < {number_words(number)}", Schema.of(X))
+    assert predicate(X).tolist() == [number > 0]
+    assert parse(str(predicate), Schema.of(X)) == predicate
 
 
 def test_as_much_as_is_allowed_is_read() -> None:
