@@ -85,11 +85,11 @@ def parse(text: str, schema: Schema) -> Predicate:
         )
     from biasbounty.exchange.predicate_binding import verify_bound
     from biasbounty.exchange.predicate_syntax import term_of
-    from biasbounty.exchange.predicate_tokens import require_short, tokens_of
+    from biasbounty.exchange.predicate_tokens import require_small, tokens_of
 
     term = term_of(tokens_of(text))
     verify_bound(term, schema)
-    require_short(str(term), "predicate, in its canonical form,")
+    require_small(str(term), "predicate, in its canonical form,")
     names = dict.fromkeys(leaf.subject.name for leaf in leaves(term))
     asked = (Asked(name, schema.places[name], schema.columns[schema.places[name]].kind) for name in names)
     return Predicate(term, tuple(asked), len(schema.columns), schema.named)

@@ -16,6 +16,8 @@ from biasbounty.errors import PredicateError
 from biasbounty.exchange.predicate_words import RESERVED
 
 MOST_BYTES = 4096
+MOST_PARTS = 2000
+"""How many words and signs there may be: fewer than bytes, so that a text of signs alone makes no tokens at all."""
 MOST_TERMS = 64
 MOST_VALUES = 512
 """How many numbers and texts there may be in all."""
@@ -28,6 +30,7 @@ _COMPARISONS = {TokenType.EQ, TokenType.NEQ, TokenType.LT, TokenType.LTE, TokenT
 _SIGNS = _COMPARISONS | {TokenType.L_PAREN, TokenType.R_PAREN, TokenType.COMMA, TokenType.DASH}
 _VALUES = {TokenType.NUMBER, TokenType.STRING, TokenType.TRUE, TokenType.FALSE}
 _BEGIN_VALUES = _VALUES | {TokenType.DASH, TokenType.NULL}
+_PARTS = re.compile(r"""'[^']*'?|"[^"]*"?|[0-9][\w.]*(?:(?<=[eE])[+-]\w+)?|\w+|[<>=!]+|\S""")
 _NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?")
 
 
@@ -42,7 +45,7 @@ class Tokens:
 
 def tokens_of(text: str) -> Tokens:
     """Cut predicate text into tokens; raise PredicateError for any that no predicate has, and for too many."""
-    require_short(text)
+    require_small(text)
     try:
         tokens = Tokenizer().tokenize(text)
     except Exception as error:  # whatever a tokenizer makes of a stranger's text is a refusal
@@ -59,8 +62,8 @@ def tokens_of(text: str) -> Tokens:
     return Tokens(text, tuple(read), names)
 
 
-def require_short(text: str, who: str = "predicate") -> None:
-    """Raise PredicateError unless text is Unicode, not too long, and without the character that ends a text in C."""
+def require_small(text: str, who: str = "predicate") -> None:
+    """Raise PredicateError unless text is Unicode, neither long nor of many parts, and without NUL."""
     try:
         size = len(text.encode()) if len(text) <= MOST_BYTES else len(text)
     except UnicodeEncodeError as error:
@@ -73,6 +76,12 @@ def require_short(text: str, who: str = "predicate") -> None:
         )
     if "\0" in text:
         raise PredicateError("predicate has a NUL character: expected text, got one at its place; leave it out")
+    parts = len(_PARTS.findall(text))
+    if parts > MOST_PARTS:
+        raise PredicateError(
+            f"{who} is too much: expected at most {MOST_PARTS} words and signs, got {parts}; submit it in parts, or a "
+            "model"
+        )
 
 
 def _require_all_read(text: str, tokens: list[Token]) -> None:
