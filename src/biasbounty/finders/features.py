@@ -98,10 +98,10 @@ class Features:
 
     def _encoded(self, given: list[Array | Text], size: int, starts: range) -> Iterator[Floats]:
         for first in starts:
-            encoded = [
-                column.encode(own[first : first + size]) for column, own in zip(self.columns, given, strict=True)
-            ]
-            yield np.column_stack(encoded)
+            matrix = np.empty((len(given[0][first : first + size]), len(given)))
+            for at, (column, own) in enumerate(zip(self.columns, given, strict=True)):
+                matrix[:, at] = column.encode(own[first : first + size])
+            yield matrix
 
     def _are_numbers(self, width: int) -> bool:
         """Say whether so many columns are those learned from, and all held numbers."""

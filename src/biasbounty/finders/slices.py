@@ -42,6 +42,8 @@ ENOUGH = 20_000
 """A model that is only compared with others is fitted to so many rows at most."""
 PLENTY, TREES = 20_000, 10
 """The challenger is a small forest, fitted to so many rows at most."""
+BLOCK = 1 << 14
+"""A model is asked about so many rows at a time, whose copies are then small beside all rows."""
 MOST_RELABELLED = 3
 """With more classes, all answers of the newest round are relabelled alike; with more than the square of it, none."""
 COUNTABLE = 4_000_000
@@ -270,9 +272,13 @@ def _most_saved(relabelled: list[list[Floats]], savings: list[Floats], like: Flo
 
 
 def _fall(searched: Searched, model: FoundModel, ids: Ids) -> Floats:
-    """Return by how much the loss of some rows falls under a model."""
-    after = searched.loss(model.of(searched.matrix[ids]), searched.y[ids])
-    return np.asarray(searched.before[ids] - after)
+    """Return by how much the loss of some rows falls under a model, which is asked about a block of them at a time."""
+    fall = np.zeros(len(ids))
+    for first in range(0, len(ids), BLOCK):
+        own = ids[first : first + BLOCK]
+        after = searched.loss(model.of(searched.matrix[own]), searched.y[own])
+        fall[first : first + BLOCK] = searched.before[own] - after
+    return fall
 
 
 def _in_turn(*lists: list[Kept]) -> Iterator[Kept]:

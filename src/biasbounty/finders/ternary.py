@@ -24,6 +24,7 @@ from biasbounty.finders.found import (
     in_words,
     learn,
     require_base,
+    rows_for,
     seed_from,
     tree_regions,
 )
@@ -104,7 +105,10 @@ class TernaryFinder(Finder):
     def _learn(self, searched: Searched, classes: Array, seed: int, progress: Progress | None) -> Costs:
         base = DecisionTreeRegressor(max_depth=DEPTH, min_samples_leaf=LEAF) if self.base is None else self.base
         counted = searched.weighed(searched.everyone)
-        matrix, weights = searched.rows(counted), None if searched.weights is None else searched.weights[counted]
+        matrix, weights = (
+            rows_for(searched, base, counted),
+            None if searched.weights is None else searched.weights[counted],
+        )
         regressors = []
         for done, answer in enumerate(classes, start=1):
             cost = -searched.fall(np.full(len(searched), answer))[counted]
