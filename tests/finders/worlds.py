@@ -1,5 +1,6 @@
 """Worlds and searchers for the tests of finders: few different rows, so that groups and models can be enumerated."""
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
@@ -145,8 +146,9 @@ class Stump(BaseEstimator):  # type: ignore[misc]
         """Answer by the stump."""
         return np.asarray(stump_answers(self.stump_, X))
 
+    @abstractmethod
     def _cost(self, answers: Array, y: Array) -> Array:
-        raise NotImplementedError
+        """Return what each answer costs."""
 
 
 class StumpClassifier(ClassifierMixin, Stump):  # type: ignore[misc]
