@@ -23,7 +23,6 @@ from biasbounty.core.anytime import Anytime
 from biasbounty.core.checkers import Checker
 from biasbounty.core.decision_list import PointerDecisionList
 from biasbounty.core.holdout import Holdout
-from biasbounty.core.local_holdout import LocalHoldout
 from biasbounty.core.opened import Opened, find_upper_bound
 from biasbounty.core.outlook import PublicRows, Unknown
 from biasbounty.core.payouts import DEFAULT_STEP, Payouts
@@ -43,13 +42,11 @@ from biasbounty.errors import (
 )
 from biasbounty.exchange.predicate import Predicate, parse
 from biasbounty.exchange.schema import Schema
+from biasbounty.given import one_holdout, refuse_unbuilt, require_checker, require_schema, require_words
 from biasbounty.losses import Loss
 from biasbounty.statistics import Evidence
 from biasbounty.statistics.bounds import upper_bound
 from biasbounty.values import Certificate, Repair, Round, RowFunction, Verdict
-
-MOST_WORDS = 500
-"""How many characters a hunter's name or note may have."""
 
 
 class Bounty:
@@ -91,13 +88,13 @@ class Bounty:
         schema: Schema | None = None,
         sandbox: Any = None,
     ) -> None:
-        _refuse_unbuilt(sandbox=(sandbox, None))
+        refuse_unbuilt(sandbox=(sandbox, None))
         require_function(model, SettingsError, "initial model")
         self.loss, self.repairs = losses.get(loss), repairs
-        self.checker: Checker = _require_checker(Anytime() if checker is None else checker)
+        self.checker: Checker = require_checker(Anytime() if checker is None else checker)
         self.payouts = Payouts(pot, DEFAULT_STEP if grid is None else grid, rate)
-        self._holdout, self._public = _one_holdout(X, y, holdout), public
-        self._schema, self._rows = _require_schema(schema), X
+        self._holdout, self._public = one_holdout(X, y, holdout), public
+        self._schema, self._rows = require_schema(schema), X
         examination = self.checker.begin(
             self._holdout.size, repairs=repairs, zero_one=self.loss.zero_one, public=public is not None
         )
@@ -283,7 +280,7 @@ class Bounty:
         require_function(group, GroupError, "group")
         require_function(model, ModelError, "model")
         certificate = Certificate(
-            group, model, _text(hunter, "hunter") if hunter is not None else None, _text(note, "note")
+            group, model, require_words(hunter, "hunter") if hunter is not None else None, require_words(note, "note")
         )
         with self._turns.take() as turn:
             self._require_running()
@@ -390,46 +387,3 @@ def _expect_same(where: str, recorded: object, replayed: object) -> None:
 def _nobody(X: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """Hold no row: the group that a submission which failed on the holdout is judged by."""
     return np.zeros(len(X), np.bool_)
-
-
-def _one_holdout(X: Any, y: Any, holdout: Holdout | None) -> Holdout:
-    if holdout is not None and (X is not None or y is not None):
-        raise SettingsError("holdout is given twice: expected either X and y, or holdout=, got both")
-    if holdout is not None:
-        return holdout
-    if X is None or y is None:
-        missing = " and ".join(name for name, given in (("X", X), ("y", y)) if given is None)
-        raise SettingsError(f"holdout is not given: expected either X and y, or holdout=, and {missing} is missing")
-    return LocalHoldout(X, y)
-
-
-def _require_checker(checker: Any) -> Checker:
-    if isinstance(checker, type) or not callable(getattr(checker, "begin", None)):
-        raise SettingsError(f"checker is none: expected a checker such as Anytime() or Paper(...), got {checker!r}")
-    given: Checker = checker
-    return given
-
-
-def _require_schema(schema: Any) -> Schema | None:
-    if schema is not None and not isinstance(schema, Schema):
-        raise SettingsError(
-            f"schema is none: expected a Schema, got {type(schema).__name__}; make one by Schema.of(X), of rows that "
-            "may be shown"
-        )
-    return schema
-
-
-def _text(words: Any, what: str) -> str:
-    if not isinstance(words, str):
-        raise SettingsError(f"{what} is no text: expected a str, got {type(words).__name__}")
-    if len(words) > MOST_WORDS or not all(letter.isprintable() or letter in "\n\t" for letter in words):
-        raise SettingsError(
-            f"{what} cannot be shown: expected at most {MOST_WORDS} printable characters, got {words[:40]!r}"
-        )
-    return words
-
-
-def _refuse_unbuilt(**settings: tuple[Any, Any]) -> None:
-    for name, (given, only) in settings.items():
-        if given != only:
-            raise SettingsError(f"{name} is not built yet: expected {only!r}, got {given!r}")

@@ -17,6 +17,8 @@ class Estimator(Protocol):
 
 RowFunction: TypeAlias = Callable[[Any], Any] | Estimator
 """A group or a model: a callable on a frame or array, or a fitted estimator; a function of one row at a time."""
+MOST_WORDS = 500
+"""How many characters a hunter's name or a note may have."""
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from biasbounty import losses
 from biasbounty.checks.expect import expect
 from biasbounty.core.answers import answers_of, mask_of
 from biasbounty.core.rows import Rows
-from biasbounty.finders.interface import MOST_WORDS, Finder, contribution
+from biasbounty.finders.interface import Finder, contribution
 from biasbounty.losses import Loss
-from biasbounty.values import Certificate
+from biasbounty.values import MOST_WORDS, Certificate
 
 CLASSES, NUMBERS = losses.zero_one, losses.absolute(0.0, 1.0)
 

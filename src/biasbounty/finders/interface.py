@@ -23,7 +23,7 @@ from biasbounty.errors import HoldoutError, SettingsError
 from biasbounty.finders.features import Features, is_absent
 from biasbounty.finders.features import Floats as Floats
 from biasbounty.losses import Absolute, CostMatrix, Loss, Squared, get
-from biasbounty.values import Certificate, RowFunction
+from biasbounty.values import MOST_WORDS, Certificate, RowFunction
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 Progress: TypeAlias = Callable[[int, int], None]
@@ -33,8 +33,6 @@ ROUNDING = 1e-12
 """A fall in risk this small is one of rounding only."""
 MOST_CLASSES = 100
 """Whole numbers of more values than this are classes only for a loss of classes."""
-MOST_WORDS = 500
-"""How many characters a note may have."""
 
 
 class Finder(BaseEstimator, ABC):  # type: ignore[misc]
