@@ -331,9 +331,11 @@ def test_the_order_of_rows_hides_no_slice() -> None:
     assert {"x0 = 1", "x1 = 1"} <= {one.group.words for one in ranked}
 
 
-def test_progress_is_told_to_the_end() -> None:
+@pytest.mark.parametrize("candidates", [10, 900])
+def test_progress_is_told_to_the_end(candidates: int) -> None:
     told: list[tuple[int, int]] = []
-    SliceFinder(candidates=10).find(PEOPLE, Y, WRONG, np.random.default_rng(0), progress=lambda *at: told.append(at))
+    finder = SliceFinder(depth=1, candidates=candidates)  # there are fewer than 900 slices
+    finder.find(PEOPLE, Y, WRONG, np.random.default_rng(0), progress=lambda *at: told.append(at))
     assert [done for done, _ in told] == sorted(done for done, _ in told)
     assert {total for _, total in told} == {told[0][1]}
     assert told[-1][0] == told[-1][1]

@@ -171,7 +171,9 @@ class SliceFinder(Finder):
         listed = _in_turn(*shortlists.values()) if by == "contribution" else iter(shortlists[by])
         slices = islice((kept for kept, _ in twins_last(listed, cuts, models)), models)
         refits = _Refits(searched, self.base, cuts, halves, seed, steps)
-        return refits.best(slices, most) if by == "contribution" else refits.all(slices)
+        found = refits.best(slices, most) if by == "contribution" else refits.all(slices)
+        steps.end()
+        return found
 
     def _shortlists(
         self, searched: Searched, cuts: list[Cut], fall: Floats, halves: Halves, steps: "_Steps"
@@ -203,9 +205,18 @@ class _Steps:
 
     def done(self) -> None:
         """Count one more."""
-        self.count += 1
+        self.count = min(self.count + 1, self.total)
+        self._tell()
+
+    def end(self) -> None:
+        """Count all that were not needed."""
+        if self.count < self.total:
+            self.count = self.total
+            self._tell()
+
+    def _tell(self) -> None:
         if self.progress is not None:
-            self.progress(min(self.count, self.total), self.total)
+            self.progress(self.count, self.total)
 
 
 def _require_count(name: str, value: Any, most: int | None) -> None:
