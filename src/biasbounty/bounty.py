@@ -46,7 +46,7 @@ from biasbounty.given import one_holdout, refuse_unbuilt, require_checker, requi
 from biasbounty.losses import Loss
 from biasbounty.statistics import Evidence
 from biasbounty.statistics.bounds import upper_bound
-from biasbounty.values import Certificate, Repair, Round, RowFunction, Verdict
+from biasbounty.values import Certificate, Repair, Round, RowFunction, Verdict, as_note
 
 
 class Bounty:
@@ -271,12 +271,13 @@ class Bounty:
                 all rows at once and answers True or False for each.
             model: Its answers for those rows are to be better; it is called on rows of its group only.
             hunter: Who submits, in the hunter's own words.
-            note: What the group is, in words.
+            note: What the group is, in words; of a predicate, its text if nothing else is given.
 
         A SubmissionError says what is wrong with a submission that cannot be judged, and leaves the bounty unchanged.
         """
         if isinstance(group, str):
             group = self._parsed(group)
+            note = as_note(str(group)) if note == "" else note
         require_function(group, GroupError, "group")
         require_function(model, ModelError, "model")
         certificate = Certificate(

@@ -21,6 +21,12 @@ MOST_WORDS = 500
 """How many characters a hunter's name or a note may have."""
 
 
+def as_note(words: str) -> str:
+    """Return words as a note: in printable characters, and no more of them than a note may have."""
+    printable = "".join(letter if letter.isprintable() else "?" for letter in words)
+    return printable if len(printable) <= MOST_WORDS else f"{printable[: MOST_WORDS - 3]}..."
+
+
 @dataclass(frozen=True)
 class Certificate:
     """The parsed claim of a submission: on this group, this model does better."""

@@ -1,5 +1,7 @@
 """Predicates: what they mean, how they print, what they refuse, and what a schema may tell."""
 
+import copy
+import pickle
 import re
 from decimal import Decimal
 from typing import Any
@@ -301,3 +303,49 @@ def test_only_text_and_a_schema_will_do(text: Any, schema: Any, words: str) -> N
 def test_predicate_errors_are_errors_of_a_group() -> None:
     assert issubclass(PredicateError, GroupError)
     assert bb.Schema is Schema
+
+
+@pytest.mark.parametrize("text", ["job = 'a'", "job <> 'a'", "job IS NULL", "NOT job IN ('a')"])
+def test_rows_without_any_value_are_of_no_other_kind(text: str) -> None:
+    """A batch of one row may have nothing in a column, whatever type that takes then."""
+    predicate = parse(text, Schema.of(pd.DataFrame({"job": ["a", "b", None], "x": [1.0, 2.0, 3.0]})))
+    for nothing in (np.nan, None):
+        rows = pd.DataFrame({"job": [nothing, nothing], "x": [1.0, 2.0]})
+        assert predicate(rows).tolist() == [text == "job IS NULL"] * 2
+
+
+def test_a_column_of_mixed_objects_can_be_asked_for_missing_values_in_any_batch() -> None:
+    rows = pd.DataFrame({"m": pd.Series([1, "a", None] * 3, dtype=object)})
+    predicate = parse("m IS NULL", Schema.of(rows))
+    assert [predicate(rows[at : at + 1]).tolist() for at in range(3)] == [[False], [False], [True]]
+
+
+def test_columns_that_cannot_be_asked_about_stop_no_other_column() -> None:
+    sparse = pd.DataFrame({"s": pd.arrays.SparseArray([0, 0, 1]), "x": [1, 2, 3]})
+    assert parse("s = 1 AND x = 3", Schema.of(sparse))(sparse).tolist() == [False, False, True]
+    wide = pl.DataFrame({"w": pl.Series([1, 2, 3], dtype=pl.Int128), "x": [1, 2, 3]})
+    assert parse("x = 3", Schema.of(wide))(wide).tolist() == [False, False, True]
+    interval = pa.array([pa.MonthDayNano([1, 2, 3])] * 3, type=pa.month_day_nano_interval())
+    table = pa.table({"i": interval, "x": [1, 2, 3]})
+    assert parse("x = 3", Schema.of(table))(table).tolist() == [False, False, True]
+
+
+def test_what_a_masked_array_hides_is_missing() -> None:
+    X = np.ma.masked_array([[1.0, 2.0], [3.0, 4.0]], mask=[[False, True], [False, False]])
+    schema = Schema.of(X)
+    assert parse("x1 IS NULL", schema)(X).tolist() == [True, False]
+    assert parse("x1 > 0", schema)(X).tolist() == [False, True]
+
+
+def test_a_schema_that_was_used_can_be_copied_and_sent() -> None:
+    schema = Schema.of(pd.DataFrame({"x": [1, 2]}))
+    parse("x = 1", schema)
+    assert copy.deepcopy(schema) == schema == pickle.loads(pickle.dumps(schema))  # noqa: S301, our own
+
+
+@pytest.mark.parametrize(
+    "text", ["(x IN (1)) NOT", "x NOT IS NULL", "x NOT NULL", "x = 1 NOT", "x = 1 NOT x = 2", "NOT"]
+)
+def test_a_not_that_belongs_to_nothing_is_refused(text: str) -> None:
+    with pytest.raises(PredicateError, match="predicate cannot be read"):
+        parse(text, Schema.of(pd.DataFrame({"x": [1, 2]})))

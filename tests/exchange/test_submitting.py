@@ -117,3 +117,12 @@ def test_what_slices_print_is_read_and_means_the_same() -> None:
         named |= {asked.name for asked in predicate.columns}
     assert len(found) > 100
     assert named == set(X.columns)
+
+
+def test_a_predicate_is_its_own_note_where_none_is_given() -> None:
+    X = pd.DataFrame({"x": np.arange(40)})
+    bounty = bb.Bounty(lambda X: np.zeros(len(X), int), X, np.ones(40, int), checker=bb.Plain())
+    bounty.submit("x<20", lambda X: np.ones(len(X), int))
+    bounty.submit("x >= 20", lambda X: np.ones(len(X), int), note="the others")
+    assert [one.note for one in bounty.submissions] == ["x < 20", "the others"]
+    assert "x &lt; 20" in bounty.model.draw()

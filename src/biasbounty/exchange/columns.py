@@ -4,6 +4,8 @@ Numbers stay in their own type, and whatever holds no value is marked; NaN holds
 different texts. Moments become seconds since 1970, durations seconds, as in `finders.features`.
 """
 
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -49,6 +51,14 @@ def column_at(X: Any, place: int) -> Column:
     return _of_array(X[:, place]) if isinstance(X, np.ndarray) else _of_series(_frame(X)[:, place])
 
 
+def columns_of(X: Any) -> Iterator[Column]:
+    """Yield all columns, in order."""
+    if isinstance(X, np.ndarray):
+        yield from (_of_array(X[:, place]) for place in range(X.shape[1]))
+    else:
+        yield from map(_of_series, _frame(X).iter_columns())
+
+
 def _frame(X: Any) -> Any:
     try:
         return nw.from_native(X, eager_only=True)
@@ -61,17 +71,22 @@ def _frame(X: Any) -> Any:
 
 def _of_series(series: Any) -> Column:
     native = series.to_native()
+    native = native.sparse.to_dense() if hasattr(native, "sparse") else native
     if isinstance(getattr(native, "dtype", None), np.dtype):
         return _of_array(np.asarray(native))
-    try:
-        held = series.to_arrow()
-    except ValueError:  # text that is no Unicode, which Arrow does not hold
+    with suppress(Exception):  # text that is no Unicode, say, which Arrow does not hold
+        return _of_arrow(series.to_arrow())
+    with suppress(Exception):  # what cannot be read as objects either is nothing to be asked about
         return _of_objects(np.asarray(series.to_numpy(), object))
-    return _of_arrow(held)
+    return Column("something else", np.zeros(len(series)), np.asarray(series.is_null().to_numpy(), np.bool_))
 
 
 def _of_array(values: Array) -> Column:
     kind = values.dtype.kind
+    if np.ma.isMaskedArray(values):
+        return _of_masked(values)
+    if kind == "f" and len(values) and np.isnan(values[0]) and np.isnan(values).all():
+        return _nothing(len(values))
     if kind in "biuf":
         return Column("numbers", values.view(np.uint8) if kind == "b" else values)
     if kind in "mM":
@@ -87,20 +102,33 @@ def _of_array(values: Array) -> Column:
     return _of_arrow(held)
 
 
+def _of_masked(values: Any) -> Column:
+    """Return a masked array, whose hidden values are missing ones."""
+    hidden = np.ma.getmaskarray(values)
+    if values.dtype.kind not in "biuf":
+        return _of_array(np.where(hidden, np.array(None, object), np.ma.getdata(values).astype(object)))
+    column = _of_array(np.ma.getdata(values))
+    return Column(column.kind, column.values, hidden if column.missing is None else hidden | column.missing)
+
+
+def _nothing(size: int) -> Column:
+    return Column("nothing", np.zeros(size), np.ones(size, np.bool_))
+
+
 def _of_arrow(held: Arrow) -> Column:
     import pyarrow as pa
 
     held = held.combine_chunks() if isinstance(held, pa.ChunkedArray) else held
     kind = held.type.value_type if pa.types.is_dictionary(held.type) else held.type
-    if pa.types.is_null(kind):
-        return Column("nothing", np.zeros(len(held)), np.ones(len(held), np.bool_))
+    if pa.types.is_null(kind) or (len(held) and held.null_count == len(held)):
+        return _nothing(len(held))
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         return _of_text(held)
     if pa.types.is_dictionary(held.type):
         held = held.dictionary_decode()
     if pa.types.is_decimal(kind):
         held = held.cast(pa.float64())
-    if pa.types.is_temporal(kind) and not pa.types.is_time(kind):
+    if pa.types.is_temporal(kind) and not (pa.types.is_time(kind) or pa.types.is_interval(kind)):
         return _of_array(held.to_numpy(zero_copy_only=False))
     if pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(held.type):
         return _of_numbers(held)

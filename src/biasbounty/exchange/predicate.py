@@ -64,7 +64,7 @@ class Predicate:
                 "none of that name; hand it in"
             )
         column = column_at(X, place)
-        if column.kind not in (asked.kind, "nothing") and asked.kind != "nothing":
+        if column.kind not in (asked.kind, "nothing") and asked.kind not in ("nothing", "something else"):
             raise PredicateError(
                 f"column {quoted_name(asked.name)} is of another kind than in the schema: expected {asked.kind}, got "
                 f"{column.kind}; prepare all rows in the same way"

@@ -59,6 +59,7 @@ def tokens_of(text: str) -> Tokens:
     read, names = _translated(tokens)
     _require_shallow(read)
     _require_few(read)
+    _require_plain_nots(read)
     return Tokens(text, tuple(read), names)
 
 
@@ -159,6 +160,18 @@ def _require_neighbors(token: Token, following: Token, word: str) -> None:
     )
     if side_by_side or bare_comma:
         raise _refusal("cannot be read", f"{token.text} {following.text}", "look there for a word that is missing")
+
+
+def _require_plain_nots(tokens: list[Token]) -> None:
+    """Refuse a NOT that stands after something it could not belong to, unless as NOT IN or NOT BETWEEN; or last."""
+    ends = _VALUES | {TokenType.R_PAREN, TokenType.IDENTIFIER, TokenType.NULL}
+    for at, token in enumerate(tokens):
+        if token.token_type != TokenType.NOT:
+            continue
+        before = tokens[at - 1].token_type if at else None
+        then = tokens[at + 1].token_type if at + 1 < len(tokens) else None
+        if then is None or (before in ends and then not in (TokenType.IN, TokenType.BETWEEN)):
+            raise _refusal("cannot be read", "NOT", "it goes before a condition, or as in NOT IN and NOT BETWEEN")
 
 
 def _require_few(tokens: list[Token]) -> None:

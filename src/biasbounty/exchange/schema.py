@@ -7,12 +7,11 @@ come from rows that may be shown; of rows that may not, `Schema.of(X, categories
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from biasbounty.exchange.columns import Column, Kind, column_at, names_of
+from biasbounty.exchange.columns import Column, Kind, columns_of, names_of
 
 MOST_CATEGORIES = 1000
 """A column of more different texts than this is free text: any text may be asked for."""
@@ -42,13 +41,13 @@ class Schema:
     def of(X: Any, *, categories: bool = True) -> "Schema":
         """Read the schema off rows; with `categories=False` names and kinds alone, nothing of the values."""
         names = names_of(X)
-        columns = (_type_of(name, column_at(X, place), categories) for place, name in enumerate(names))
+        columns = (_type_of(name, column, categories) for name, column in zip(names, columns_of(X), strict=True))
         return Schema(tuple(columns), not isinstance(X, np.ndarray))
 
     @cached_property
     def places(self) -> Mapping[str, int]:
         """The place of each column, by its name."""
-        return MappingProxyType({column.name: place for place, column in enumerate(self.columns)})
+        return {column.name: place for place, column in enumerate(self.columns)}
 
 
 def _type_of(name: str, column: Column, categories: bool) -> ColumnType:

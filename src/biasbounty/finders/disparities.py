@@ -20,12 +20,12 @@ from biasbounty.core.answers import answers_of, require_function
 from biasbounty.core.rows import Ids, Rows
 from biasbounty.errors import SettingsError
 from biasbounty.finders.features import Floats
-from biasbounty.finders.interface import Progress, Searched, as_note
+from biasbounty.finders.interface import Progress, Searched
 from biasbounty.finders.slices import FoundSlice, Ranking, SliceFinder
 from biasbounty.losses import Loss
 from biasbounty.statistics import Evidence
 from biasbounty.statistics.bounds import lower_bound, upper_bound
-from biasbounty.values import Certificate, RowFunction
+from biasbounty.values import Certificate, RowFunction, as_note
 
 MOST_SLICES = 1_000
 BOUNDS = 6

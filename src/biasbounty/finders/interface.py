@@ -23,7 +23,7 @@ from biasbounty.errors import HoldoutError, SettingsError
 from biasbounty.finders.features import Features, is_absent
 from biasbounty.finders.features import Floats as Floats
 from biasbounty.losses import Absolute, CostMatrix, Loss, Squared, get
-from biasbounty.values import MOST_WORDS, Certificate, RowFunction
+from biasbounty.values import Certificate, RowFunction, as_note
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 Progress: TypeAlias = Callable[[int, int], None]
@@ -159,12 +159,6 @@ class Searched:
         if getattr(asked, "features", None) is self.features:
             return np.asarray(asked.of(self.matrix))[ids]
         return np.asarray(asked(Rows(self.X).take(ids).native))
-
-
-def as_note(words: str) -> str:
-    """Return words as a note: in printable characters, and no more of them than a note may have."""
-    printable = "".join(letter if letter.isprintable() else "?" for letter in words)
-    return printable if len(printable) <= MOST_WORDS else f"{printable[: MOST_WORDS - 3]}..."
 
 
 def _require_rng(rng: Any) -> None:
