@@ -39,5 +39,5 @@ clean:  ## Remove .venv and caches
 $(VENV)/.demo: requirements/demo.txt pyproject.toml
 	@scripts/install $(PYTHON) $(VENV) demo
 
-$(VENV)/.dev: requirements/dev.txt pyproject.toml
+$(VENV)/.dev: requirements/dev.txt requirements/torch.txt pyproject.toml
 	@scripts/install $(PYTHON) $(VENV) dev
