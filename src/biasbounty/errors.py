@@ -11,13 +11,19 @@ Messages read `<thing> <problem>: expected X, got Y`, then what to do.
     │   │                           that fails while predicting
     │   ├── GroupError              its group failed, or answered something other than 0 and 1
     │   │   └── PredicateError      its group is predicate text that is none, or not of these rows
-    │   └── ModelError              its model failed, or answered something that is no label
+    │   ├── ModelError              its model failed, or answered something that is no label
+    │   ├── RefusedError            its ONNX file was refused before anything of it was run; `reasons` says why
+    │   └── SubmissionFailedError   it failed while it ran in the sandbox: too long, too large, crashed
+    ├── ConversionError             a fitted model has no ONNX form that answers as it does
     ├── LossError                   a loss outside [0, 1]
     ├── BountyStoppedError          the checker has stopped and takes no more submissions
     ├── ReplayError                 a replay disagrees with what was recorded
     ├── ContractError               an implementation breaks the contract it claims to keep
-    └── MissingExtraError           an optional dependency is not installed
+    ├── MissingExtraError           an optional dependency is not installed
+    └── ArchiveError                a saved list cannot be read
 """
+
+from collections.abc import Sequence
 
 
 class BiasBountyError(Exception):
@@ -52,6 +58,29 @@ class ModelError(SubmissionError):
     """A model failed, or answered something other than one label for each row."""
 
 
+class RefusedError(SubmissionError):
+    """An ONNX file was refused before anything of it was run.
+
+    Attributes:
+        reasons: What is wrong with it, each in words and with the way out.
+    """
+
+    def __init__(self, reasons: Sequence[str]) -> None:
+        self.reasons = tuple(reasons)
+        super().__init__("; ".join(self.reasons))
+
+    def __reduce__(self) -> tuple[type["RefusedError"], tuple[tuple[str, ...]]]:
+        return RefusedError, (self.reasons,)
+
+
+class SubmissionFailedError(SubmissionError):
+    """A submission failed while it ran in the sandbox."""
+
+
+class ConversionError(BiasBountyError):
+    """A fitted model could not be converted to ONNX, or its conversion answers differently."""
+
+
 class LossError(BiasBountyError, ValueError):
     """A loss was outside [0, 1]."""
 
@@ -70,3 +99,7 @@ class ContractError(BiasBountyError, AssertionError):
 
 class MissingExtraError(BiasBountyError, ImportError):
     """A feature needs an optional dependency that is not installed."""
+
+
+class ArchiveError(BiasBountyError):
+    """A file is no saved decision list, or one of a version that this release does not read."""
