@@ -15,6 +15,7 @@ demo: $(VENV)/.demo  ## Run a whole bounty on the bundled census sample, and wri
 	@$(BIN)/biasbounty demo
 
 test: $(VENV)/.dev  ## Run the tests
+	@scripts/prerequisites $(BIN)/python
 	@$(BIN)/python -m pytest
 
 lint: $(VENV)/.dev  ## Check style, types and who imports whom

@@ -81,7 +81,7 @@ def _raises_on_rows(X: Any) -> Any:
         (_raises_on_rows, GroupError, "group failed on 12 rows: expected answers, got KeyError"),
         (lambda X: X[:, 0] > X[:, 0].mean(), GroupError, "group depends on more than its row"),
         ("AGEP < 25", GroupError, "predicate names an unknown column: .* got 'AGEP'; there are x0"),
-        (b"AGEP < 25", GroupError, "group cannot be called: .* got bytes; ONNX is not read yet"),
+        (b"AGEP < 25", GroupError, "group cannot be called: .* got None"),
         (None, GroupError, "group cannot be called: expected a callable on rows or a fitted estimator, got NoneType"),
     ],
 )
@@ -173,7 +173,7 @@ _NAN_AT_2, _COSTS = np.where(X[:, 0] == 2, np.nan, 1), losses.cost_matrix([[0]])
         (_open(_const(0), X, Y, holdout=bb.LocalHoldout(X, Y)), SettingsError, "holdout is given twice"),
         (_open(_const(0), X, None, holdout=bb.LocalHoldout(X, Y)), SettingsError, "holdout is given twice"),
         (_open(_const(0), loss="hinge"), SettingsError, "loss cannot be used"),
-        (_open(_const(0), sandbox=1), SettingsError, "sandbox is not built yet: expected None, got 1"),
+        (_open(_const(0), sandbox=1), SettingsError, "sandbox is none: expected a biasbounty.sandbox.Sandbox, got int"),
         (_open(_const(0), pot=-1), SettingsError, "pot is out of range: expected whole cents from 0, got -1"),
         (_open(_const(0), pot=1.5), SettingsError, "pot is out of range: expected whole cents from 0, got 1.5"),
         (_open(_const(0), pot=1, grid=0), SettingsError, "grid is out of range: expected a step"),

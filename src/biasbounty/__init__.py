@@ -8,6 +8,9 @@
 `losses` makes losses, `errors` has every exception in one tree; `biasbounty.exchange.predicate.parse` reads predicate
 text, `biasbounty.reporting.write_report` writes a report, `biasbounty.checks` has contract suites.
 
+`to_onnx` turns a fitted model or a whole patched list into one ONNX file, `save` and `load` keep a list as an archive;
+`biasbounty.sandbox.Sandbox` runs strangers' ONNX without trust.
+
 Where algorithms hunt instead of people: `find_disparities`, the finders, `BountyClassifier`, `BountyRegressor`. These
 need scikit-learn, which is imported when the first of them is asked for.
 """
@@ -27,8 +30,16 @@ from biasbounty.core.payouts import Payouts
 from biasbounty.core.process import Outcome
 from biasbounty.core.thresholds import Paper, Plain
 from biasbounty.core.transcript import Question
-from biasbounty.errors import BiasBountyError, BountyStoppedError, SubmissionError
+from biasbounty.errors import (
+    BiasBountyError,
+    BountyStoppedError,
+    RefusedError,
+    SubmissionError,
+    SubmissionFailedError,
+)
+from biasbounty.exchange.onnx_model import OnnxModel
 from biasbounty.exchange.schema import Schema
+from biasbounty.exchange.to_onnx import to_onnx
 from biasbounty.statistics import Evidence
 from biasbounty.statistics.planning import Plan, plan
 from biasbounty.values import Certificate, Repair, Round, Verdict
@@ -63,6 +74,7 @@ __all__ = [
     "Finder",
     "Holdout",
     "LocalHoldout",
+    "OnnxModel",
     "Opened",
     "Outcome",
     "Paper",
@@ -72,6 +84,7 @@ __all__ = [
     "PointerDecisionList",
     "Posed",
     "Question",
+    "RefusedError",
     "Repair",
     "RepairNode",
     "ResidualFinder",
@@ -79,14 +92,18 @@ __all__ = [
     "Schema",
     "SliceFinder",
     "SubmissionError",
+    "SubmissionFailedError",
     "TernaryFinder",
     "UpdateNode",
     "Verdict",
     "__version__",
     "errors",
     "find_disparities",
+    "load",
     "losses",
     "plan",
+    "save",
+    "to_onnx",
 ]
 
 
@@ -96,6 +113,10 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from biasbounty import finders
 
+    if name in ("save", "load"):  # until archive.py is there
+        from importlib import import_module
+
+        return getattr(import_module("biasbounty.exchange.archive"), name)
     return getattr(finders, name)
 
 

@@ -42,7 +42,14 @@ from biasbounty.errors import (
 )
 from biasbounty.exchange.predicate import Predicate, parse
 from biasbounty.exchange.schema import Schema
-from biasbounty.given import one_holdout, refuse_unbuilt, require_checker, require_schema, require_words
+from biasbounty.given import (
+    as_function,
+    one_holdout,
+    require_checker,
+    require_sandbox,
+    require_schema,
+    require_words,
+)
 from biasbounty.losses import Loss
 from biasbounty.statistics import Evidence
 from biasbounty.statistics.bounds import upper_bound
@@ -53,7 +60,7 @@ class Bounty:
     """A bias bounty on one model, held by its organizer.
 
     Args:
-        model: The model to be patched: a fitted estimator, or a callable on rows.
+        model: The model to be patched: a fitted estimator, a callable on rows, or ONNX bytes.
         X: The rows of the holdout: a numpy array, a pandas or a polars frame. They are not copied: leave them alone.
         y: Their labels.
         holdout: Any object that keeps the `Holdout` protocol, in place of X and y.
@@ -68,12 +75,12 @@ class Bounty:
         rate: Cents for a contribution of 1; the pot if not given. Set it from public figures, never from holdout risk.
         schema: What predicates may name. If it is not given: the columns of the public rows, and the texts known in
             them; without public rows, the columns of X and what kind of values each holds, but none of the values.
-        sandbox: Not built yet.
+        sandbox: A `biasbounty.sandbox.Sandbox`, in which ONNX runs; without one it runs in this process.
     """
 
     def __init__(
         self,
-        model: RowFunction,
+        model: RowFunction | bytes,
         X: Any = None,
         y: Any = None,
         *,
@@ -88,7 +95,8 @@ class Bounty:
         schema: Schema | None = None,
         sandbox: Any = None,
     ) -> None:
-        refuse_unbuilt(sandbox=(sandbox, None))
+        self._sandbox = require_sandbox(sandbox)
+        model = as_function(model, sandbox)
         require_function(model, SettingsError, "initial model")
         self.loss, self.repairs = losses.get(loss), repairs
         self.checker: Checker = require_checker(Anytime() if checker is None else checker)
@@ -262,14 +270,15 @@ class Bounty:
         return Schema.of(self._rows, categories=False)
 
     def submit(
-        self, group: RowFunction | str, model: RowFunction, *, hunter: str | None = None, note: str = ""
+        self, group: RowFunction | str | bytes, model: RowFunction | bytes, *, hunter: str | None = None, note: str = ""
     ) -> Verdict:
         """Judge the claim that the model does better than the newest round on the group.
 
         Args:
-            group: Who the model is for: predicate text such as "AGEP < 25 AND SEX = 2", or a function that is called on
-                all rows at once and answers True or False for each.
-            model: Its answers for those rows are to be better; it is called on rows of its group only.
+            group: Who the model is for: predicate text such as "AGEP < 25 AND SEX = 2", ONNX bytes, or a function that
+                is called on all rows at once and answers True or False for each.
+            model: Its answers for those rows are to be better; it is called on rows of its group only. A fitted
+                estimator, a callable on rows, or ONNX bytes.
             hunter: Who submits, in the hunter's own words.
             note: What the group is, in words; of a predicate, its text if nothing else is given.
 
@@ -278,6 +287,7 @@ class Bounty:
         if isinstance(group, str):
             group = self._parsed(group)
             note = as_note(str(group)) if note == "" else note
+        group, model = self._function_of(group), self._function_of(model)
         require_function(group, GroupError, "group")
         require_function(model, ModelError, "model")
         certificate = Certificate(
@@ -300,6 +310,13 @@ class Bounty:
                 f"predicate cannot be read without a schema: expected a table, but {error}; hand in a callable"
             ) from error
         return parse(text, schema)
+
+    def _function_of(self, given: Any) -> Any:
+        """Return ONNX bytes as a callable on rows, audited against the schema if there is one."""
+        if not isinstance(given, (bytes, bytearray, memoryview)):
+            return given
+        schemaless = self._schema is None and self._public is None and self._rows is None
+        return as_function(given, self._sandbox, None if schemaless else self.schema)
 
     def _require_running(self) -> None:
         stopped = "bounty is closed" if self._record.closed else self._record.examination.stopped
@@ -368,6 +385,7 @@ class Bounty:
             grid=self.payouts.step,
             rate=self.payouts.rate,
             schema=self._schema,
+            sandbox=self._sandbox,
         )
         _expect_same("in the initial model", self.risk(0), again.risk(0))
         return again

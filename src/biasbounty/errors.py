@@ -20,7 +20,8 @@ Messages read `<thing> <problem>: expected X, got Y`, then what to do.
     ├── ReplayError                 a replay disagrees with what was recorded
     ├── ContractError               an implementation breaks the contract it claims to keep
     ├── MissingExtraError           an optional dependency is not installed
-    └── ArchiveError                a saved list cannot be read
+    ├── ArchiveError                a saved list cannot be read
+    └── LedgerError                 a ledger is not what it was, or holds what it cannot
 """
 
 from collections.abc import Sequence
@@ -103,3 +104,7 @@ class MissingExtraError(BiasBountyError, ImportError):
 
 class ArchiveError(BiasBountyError):
     """A file is no saved decision list, or one of a version that this release does not read."""
+
+
+class LedgerError(BiasBountyError):
+    """A ledger was changed, does not follow, is not signed, or was to hold what it cannot."""

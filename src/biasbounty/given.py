@@ -6,6 +6,7 @@ from biasbounty.core.checkers import Checker
 from biasbounty.core.holdout import Holdout
 from biasbounty.core.local_holdout import LocalHoldout
 from biasbounty.errors import SettingsError
+from biasbounty.exchange.onnx_model import OnnxModel
 from biasbounty.exchange.schema import Schema
 from biasbounty.values import MOST_WORDS
 
@@ -51,8 +52,18 @@ def require_words(words: Any, what: str) -> str:
     return words
 
 
-def refuse_unbuilt(**settings: tuple[Any, Any]) -> None:
-    """Raise where a setting is asked for that does nothing yet."""
-    for name, (given, only) in settings.items():
-        if given != only:
-            raise SettingsError(f"{name} is not built yet: expected {only!r}, got {given!r}")
+def require_sandbox(sandbox: Any) -> Any:
+    """Raise unless this runs ONNX on rows, or is nothing."""
+    if sandbox is not None and (isinstance(sandbox, type) or not callable(getattr(sandbox, "run", None))):
+        raise SettingsError(
+            f"sandbox is none: expected a biasbounty.sandbox.Sandbox, got {type(sandbox).__name__}; open one with "
+            "Sandbox(X)"
+        )
+    return sandbox
+
+
+def as_function(given: Any, sandbox: Any = None, schema: Schema | None = None) -> Any:
+    """Return ONNX bytes as a callable on rows, which runs in the sandbox if there is one; anything else as it is."""
+    if not isinstance(given, (bytes, bytearray, memoryview)):
+        return given
+    return OnnxModel(bytes(given), None if sandbox is None else sandbox.run, schema)

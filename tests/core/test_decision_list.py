@@ -297,7 +297,7 @@ def test_a_list_that_is_none_is_refused(nodes: tuple[Node, ...], heads: tuple[in
 
 
 def test_what_cannot_be_asked_is_refused() -> None:
-    with pytest.raises(GroupError, match="group of node 1 cannot be called: .* got str; ONNX is not read yet"):
+    with pytest.raises(GroupError, match="group of node 1 cannot be called: .* got str; a Bounty reads ONNX bytes"):
         bb.PointerDecisionList(_const(0), (bb.UpdateNode("AGEP < 25", _const(1)),), (0, 1))  # type: ignore[arg-type]
     with pytest.raises(SettingsError, match="initial model cannot be called: expected a callable on rows or a fitted"):
         bb.PointerDecisionList(3)  # type: ignore[arg-type]

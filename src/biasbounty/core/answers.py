@@ -21,7 +21,7 @@ def require_function(function: Any, kind: type[BiasBountyError], who: str) -> No
     if isinstance(function, (str, bytes)):
         got, advice = (
             type(function).__name__,
-            "ONNX is not read yet, and predicate text only by Bounty.submit, as a group",
+            "a Bounty reads ONNX bytes, and text as a group; elsewhere hand in OnnxModel(data) or parse(text, schema)",
         )
     elif isinstance(function, type):
         got, advice = f"the class {function.__name__}", "make one, fit it, and hand that in"
