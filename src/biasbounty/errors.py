@@ -21,7 +21,13 @@ Messages read `<thing> <problem>: expected X, got Y`, then what to do.
     ├── ContractError               an implementation breaks the contract it claims to keep
     ├── MissingExtraError           an optional dependency is not installed
     ├── ArchiveError                a saved list cannot be read
-    └── LedgerError                 a ledger is not what it was, or holds what it cannot
+    ├── LedgerError                 a ledger is not what it was, or holds what it cannot
+    ├── StoreError                  the database could not write or read; nothing was changed
+    └── ServiceError                a request to the service that it cannot follow
+        ├── NotFoundError           there is no such bounty, submission or file, or not for whoever asks
+        ├── NotAllowedError         the token does not allow it
+        ├── ConflictError           it does not fit the state that things are in
+        └── QuotaError              too many submissions today
 """
 
 from collections.abc import Sequence
@@ -108,3 +114,27 @@ class ArchiveError(BiasBountyError):
 
 class LedgerError(BiasBountyError):
     """A ledger was changed, does not follow, is not signed, or was to hold what it cannot."""
+
+
+class StoreError(BiasBountyError):
+    """The database could not write or read; nothing was changed."""
+
+
+class ServiceError(BiasBountyError):
+    """A request that the service cannot follow."""
+
+
+class NotFoundError(ServiceError):
+    """There is no such thing, or not for whoever asks."""
+
+
+class NotAllowedError(ServiceError):
+    """The token does not allow it."""
+
+
+class ConflictError(ServiceError):
+    """It does not fit the state that things are in."""
+
+
+class QuotaError(ServiceError):
+    """The hunter, or the team, has handed in as many submissions today as the bounty takes."""

@@ -1,0 +1,208 @@
+"""Service: every use case, and who may ask for it. Server, command line and client go through here and nowhere else."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from biasbounty.core.decision_list import PointerDecisionList
+from biasbounty.errors import ConflictError, NotFoundError
+from biasbounty.exchange.to_onnx import to_onnx
+from biasbounty.given import require_words
+from biasbounty.service import lifecycle, opening, people, published, submitting, views
+from biasbounty.service.context import Context
+from biasbounty.service.data import Data
+from biasbounty.service.judging import Judging
+from biasbounty.service.people import Identity, Scope, Token
+from biasbounty.service.preflight import Preflight, Preflights
+from biasbounty.service.rows import SHOWN, read_schema
+from biasbounty.service.scoring import Worker
+from biasbounty.service.submitting import Handed, Receipt
+from biasbounty.service.terms import Terms
+from biasbounty.service.views import BountyView, Page, Standing, SubmissionView
+from biasbounty.service.withdrawing import withdraw
+from biasbounty.store.artifacts import get_file
+from biasbounty.store.books import read_lines
+
+
+@dataclass(frozen=True)
+class OpenedBounty:
+    """A bounty that was just opened, and what its organizer should look at."""
+
+    bounty: BountyView
+    warnings: tuple[str, ...]
+
+
+class Service:
+    """Every use case. The first argument is who asks, where it matters."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self._preflights = Preflights(context)
+        self._judges: dict[str, Judging] = {}
+
+    def __enter__(self) -> "Service":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of sandboxes and connections."""
+        self._preflights.close()
+        self.context.database.close()
+
+    # Tokens and people
+
+    def init(self) -> str:
+        """Return the first organizer's token, once."""
+        return people.init(self.context)
+
+    def identify(self, secret: str) -> Identity:
+        """Return whose token this is."""
+        return people.identify(self.context, secret)
+
+    def create_token(
+        self, who: Identity, scope: Scope, label: str, name: str | None = None, team: str | None = None
+    ) -> tuple[Token, str]:
+        """Make a token; return it with its secret, which is shown once."""
+        who.require("organizer")
+        return people.create_token(self.context, scope, label, name, team)
+
+    def tokens(self, who: Identity) -> list[Token]:
+        """Return all tokens, without their secrets."""
+        who.require("organizer")
+        return people.list_tokens(self.context)
+
+    def revoke_token(self, who: Identity, token: str) -> None:
+        """Let a token be none from now on."""
+        who.require("organizer")
+        people.revoke_token(self.context, token)
+
+    def erase_hunter(self, who: Identity, hunter: str) -> None:
+        """Forget a hunter's personal data: by the organizer, or the hunter."""
+        if who.hunter != hunter:
+            who.require("organizer")
+        people.erase_hunter(self.context, hunter)
+
+    # Bounties
+
+    def open_bounty(self, who: Identity, terms: Terms, model: bytes, data: Data) -> OpenedBounty:
+        """Open a bounty."""
+        who.require("organizer")
+        prepared = opening.prepare(self.context, terms, model, data)
+        bounty = opening.open_bounty(self.context, prepared)
+        return OpenedBounty(views.view_bounty(self.context, bounty), prepared.warnings)
+
+    def bounties(self) -> list[BountyView]:
+        """Return all bounties, the newest first."""
+        return views.list_bounties(self.context)
+
+    def bounty(self, bounty: str) -> BountyView:
+        """Return a bounty."""
+        return views.view_bounty(self.context, bounty)
+
+    def move_bounty(self, who: Identity, bounty: str, verb: str) -> BountyView:
+        """Pause, resume or close a bounty."""
+        who.require("organizer")
+        if verb not in lifecycle.MOVES:
+            raise NotFoundError(f"verb is unknown: expected one of {', '.join(lifecycle.MOVES)}, got {verb!r:.40}")
+        lifecycle.move(self.context, bounty, verb)
+        return self.bounty(bounty)
+
+    def annotate(self, who: Identity, bounty: str, text: str, submission: str | None = None) -> int:
+        """Write a note in the ledger, or a hunter's dispute of a verdict; return its entry's number."""
+        who.require("organizer", "hunter")
+        if submission is not None:
+            self.submission(who, submission)
+        body = {"by": who.scope, "hunter": who.hunter, "submission": submission, "text": require_words(text, "text")}
+        return lifecycle.annotate(self.context, bounty, body)
+
+    def file(self, bounty: str, role: str) -> bytes:
+        """Return a file that may be shown: train, public or initial model; of a closed bounty, the openings."""
+        row = views.bounty_row(self.context, bounty)
+        if role not in SHOWN and not (role == lifecycle.OPENINGS and row.state == "closed"):
+            raise NotFoundError(f"bounty has no file {role!r:.40}: expected one of {', '.join(sorted(SHOWN))}")
+        with self.context.database.read() as connection:
+            return get_file(connection, bounty, role)
+
+    def decision_list(self, bounty: str) -> PointerDecisionList:
+        """Return the patched model, with all rounds."""
+        views.bounty_row(self.context, bounty)
+        return published.decision_list(self.context, bounty)
+
+    def model(self, bounty: str, round: int | None = None) -> bytes:
+        """Return a round as one ONNX file."""
+        row = views.bounty_row(self.context, bounty)
+        if round is not None and not 0 <= round <= row.round:
+            raise NotFoundError(f"round does not exist: expected a number from 0 to {row.round}, got {round}")
+        schema = read_schema(row.schema)
+        return to_onnx(self.decision_list(bounty), round=round, schema=schema, ledger_hash=row.head)
+
+    # Submissions
+
+    def submit(self, who: Identity, bounty: str, handed: Handed) -> Receipt:
+        """Take a submission; it will be judged in its place."""
+        who.require("hunter")
+        assert who.hunter is not None  # noqa: S101
+        return submitting.submit(self.context, bounty, who.hunter, handed)
+
+    def preflight(self, who: Identity, bounty: str, handed: Handed) -> Preflight:
+        """Return what a submission does on public rows."""
+        who.require("hunter", "organizer")
+        return self._preflights.check(bounty, handed)
+
+    def submission(self, who: Identity, submission: str) -> SubmissionView:
+        """Return a submission to its hunter or to the organizer."""
+        return views.view_submission(self.context, who, submission)
+
+    def submissions(self, who: Identity, bounty: str, start: int = 0, most: int = 50) -> Page:
+        """Return a page of own submissions, or for the organizer of all."""
+        return views.list_submissions(self.context, who, bounty, start, most)
+
+    def withdraw(self, who: Identity, submission: str) -> SubmissionView:
+        """Take back a submission that is not scored yet."""
+        if who.hunter is None or self.submission(who, submission).hunter != who.hunter:
+            who.require("hunter")
+        withdraw(self.context, submission)
+        return self.submission(who, submission)
+
+    def leaderboard(self, who: Identity, bounty: str) -> list[Standing]:
+        """Return who was paid, and how much."""
+        return views.leaderboard(self.context, who, bounty)
+
+    def events(self, bounty: str, after: int = 0, most: int = 100) -> Page:
+        """Return what was announced since an event."""
+        return views.list_events(self.context, bounty, after, most)
+
+    def ledger(self, bounty: str, start: int = 0, most: int | None = None) -> Iterator[bytes]:
+        """Yield the lines of a ledger."""
+        views.bounty_row(self.context, bounty)
+        with self.context.database.read() as connection:
+            yield from read_lines(connection, bounty, start, most)
+
+    # Work
+
+    def worker(self, name: str) -> Worker:
+        """Return a worker, who scores submissions."""
+        return Worker(self.context, name)
+
+    def judge(self, bounty: str) -> int:
+        """Judge what can be judged now, in order, and finish a close that waited for it; return how many."""
+        judging = self._judges.setdefault(bounty, Judging(self.context, bounty))
+        judged = 0
+        try:
+            while judging.judge_next() is not None:
+                judged += 1
+        except ConflictError:
+            lifecycle.annotate(self.context, bounty, {"by": "service", "text": "the checker has stopped"})
+            lifecycle.move(self.context, bounty, "close")
+        lifecycle.finish(self.context, bounty)
+        return judged
+
+    def judge_all(self) -> int:
+        """Judge every bounty that is not closed."""
+        return sum(self.judge(view.id) for view in self.bounties() if view.state != "closed")
+
+    def counts(self) -> dict[str, Any]:
+        """Count submissions by state."""
+        return views.count_bounties(self.context)
