@@ -160,7 +160,7 @@ def _of_numbers(held: Arrow) -> Column:
 
 def _of_objects(values: Array) -> Column:
     """Return objects that Arrow has no type for: numbers of several kinds, text that is no Unicode."""
-    given = [None if _is_absent(value) else value for value in values.tolist()]
+    given = [None if is_absent(value) else value for value in values.tolist()]
     present = [value for value in given if value is not None]
     if all(isinstance(value, str) for value in present):
         places: dict[str, int] = {}
@@ -171,7 +171,8 @@ def _of_objects(values: Array) -> Column:
     return Column("something else", np.zeros(len(given)), np.array([value is None for value in given], np.bool_))
 
 
-def _is_absent(value: object) -> bool:
+def is_absent(value: object) -> bool:
+    """Say whether one object stands for a missing value."""
     return type(value).__name__ in _ABSENT or (isinstance(value, float) and value != value)
 
 
