@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks import guarantees, judging, memory, predicates, prediction, slices, training
+from benchmarks import export, guarantees, judging, memory, predicates, prediction, sandbox, slices, training
 from benchmarks.measure import Figure, machine
 
 PARTS: dict[str, Callable[[], Iterator[Figure]]] = {
@@ -17,6 +17,8 @@ PARTS: dict[str, Callable[[], Iterator[Figure]]] = {
     "training": training.figures,
     "slices": slices.figures,
     "predicates": predicates.figures,
+    "export": export.figures,
+    "sandbox": sandbox.figures,
 }
 
 

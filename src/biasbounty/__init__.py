@@ -37,6 +37,7 @@ from biasbounty.errors import (
     SubmissionError,
     SubmissionFailedError,
 )
+from biasbounty.exchange.archive import load, save
 from biasbounty.exchange.onnx_model import OnnxModel
 from biasbounty.exchange.schema import Schema
 from biasbounty.exchange.to_onnx import to_onnx
@@ -113,10 +114,6 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from biasbounty import finders
 
-    if name in ("save", "load"):  # until archive.py is there
-        from importlib import import_module
-
-        return getattr(import_module("biasbounty.exchange.archive"), name)
     return getattr(finders, name)
 
 

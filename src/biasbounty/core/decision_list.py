@@ -111,6 +111,17 @@ class PointerDecisionList:
         """How many nodes each round has: round r starts at node number `heads[r]`."""
         return self._heads
 
+    @property
+    def labels(self) -> LabelType | None:
+        """The type of its answers, if it was told; else it is that of the initial model's."""
+        return self._labels
+
+    def at(self, round: int | None) -> "PointerDecisionList":
+        """Return the list as it was in this round (the newest if None)."""
+        start = self._head(round)
+        heads = self._heads[: self._heads.index(start) + 1]
+        return PointerDecisionList(self.initial, self._nodes[:start], heads, labels=self._labels)
+
     def __len__(self) -> int:
         return len(self._nodes)
 

@@ -88,13 +88,14 @@ def _advice(word: str, known: Iterable[str], write: Callable[[str], str]) -> str
     names = list(known)
     if not names:
         return "there are none"
-    nearest = _nearest(word, names)
-    if nearest is not None:
-        return f"did you mean {shown(write(nearest), str)}?"
+    near = nearest(word, names)
+    if near is not None:
+        return f"did you mean {shown(write(near), str)}?"
     return f"there are {', '.join(shown(write(name), str) for name in sorted(names)[:5])}{' ...' * (len(names) > 5)}"
 
 
-def _nearest(word: str, names: list[str]) -> str | None:
+def nearest(word: str, names: list[str]) -> str | None:
+    """Return the name that is most like a word, if any is."""
     alike = [name for name in names if name.casefold() == word.casefold()]
     if alike:
         return alike[0]

@@ -173,10 +173,10 @@ def _is_among(values: Array, held: Array) -> Mask:
 
 def _fitted(sign: str, value: Any, dtype: np.dtype[Any]) -> Fitted:
     """Say a comparison in the column's own type, where it is exact."""
-    return _fitted_to_floats(sign, value, dtype) if dtype.kind == "f" else _fitted_to_wholes(sign, value, dtype)
+    return fitted_to_floats(sign, value, dtype) if dtype.kind == "f" else _fitted_to_wholes(sign, value, dtype)
 
 
-def _fitted_to_floats(sign: str, value: Any, dtype: np.dtype[Any]) -> Fitted:
+def fitted_to_floats(sign: str, value: Any, dtype: np.dtype[Any]) -> Fitted:
     """Compare with the nearest number of this type; where that is another number, no value lies between the two."""
     with np.errstate(over="ignore"):
         near = dtype.type(float(value))

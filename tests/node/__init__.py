@@ -1,0 +1,1 @@
+"""Node: what leaves biasbounty is run there as well."""
