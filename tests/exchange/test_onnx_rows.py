@@ -117,6 +117,26 @@ def test_what_is_not_understood_is_not_proved(change: Any) -> None:
     assert why_not_row_wise(model) is not None
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [f"Concat {' '.join([last] * 1000)} > {name} axis=0" for last, name in (("[1]", "b"), ("b", "c"), ("c", "d"))],
+        [
+            f"Concat {last} {last} > t{turn} axis=1"
+            for turn, last in enumerate(["x", *(f"t{at}" for at in range(3000))])
+        ],
+        [f"Tile {last} [1,9000000000] > t{turn}" for turn, last in enumerate(["x", *(f"t{at}" for at in range(3000))])],
+        [f"Unsqueeze {last} [1] > t{turn}" for turn, last in enumerate(["x", *(f"t{at}" for at in range(3000))])],
+    ],
+    ids=["sizes", "lengths", "times", "axes"],
+)
+def test_a_proof_takes_no_more_than_the_graph_is_worth(lines: list[str]) -> None:
+    """Each of these would have it count for years, or fill the memory, if it followed sizes wherever they lead."""
+    last = lines[-1].split("> ")[1].split()[0]
+    assert why_not_row_wise(graph_of(*lines, f"Reshape x {last}")) is not None
+    assert why_not_row_wise(graph_of(*lines, f"Identity {last}")) is not None
+
+
 def test_functions_are_not_followed() -> None:
     model = graph_of("Relu x")
     model.functions.add().name = "Relu"

@@ -1,0 +1,164 @@
+"""Row by row: a proof that each answer of a graph depends on its own row alone.
+
+The batch axis is followed from the inputs on. Of each tensor it is known that it is the same whatever the rows are, or
+that its first axis is the batch and its row i depends on row i of the inputs alone, or how long axes are; else it is
+unproved, with the reason. Each operator has a rule, in the onnx_row_ files. What the first output does not need is not
+asked about. In doubt nothing is proved: such a graph is run one row at a time, which is slow and always right.
+
+A proof is about what is computed, not about the last bit: libraries add up in another order for one row than for
+many, so a sum may differ by rounding.
+"""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from biasbounty.exchange import onnx_row_learned, onnx_row_numbers, onnx_row_shapes
+from biasbounty.exchange.onnx_reading import Model
+from biasbounty.exchange.onnx_row_sizes import follow
+from biasbounty.exchange.onnx_row_steps import RULES, Step
+from biasbounty.exchange.onnx_row_values import Aligned, Fixed, Length, N, NotProved, Unproved, Value
+from biasbounty.exchange.onnx_walk import RANDOM, Node, called, domain_of, graphs, numbers_of, subgraphs
+
+_ROOMS = (onnx_row_learned, onnx_row_numbers, onnx_row_shapes)
+"""Where the rules are; importing them registers these."""
+
+
+def why_not_row_wise(model: Model) -> str | None:
+    """Return why answers might depend on other rows than their own; None where they are proved not to."""
+    if model.functions:
+        return "the model has functions of its own, which are not followed: expected none; inline them"
+    if not model.graph.output:
+        return "the graph has no output: expected one"
+    first = model.graph.output[0].name
+    value = _Proof.of(model.graph).run(model.graph).get(first, Unproved("the first output is made by no node"))
+    if isinstance(value, Unproved):
+        return value.reason
+    if isinstance(value, Aligned):
+        along = f"the first output has the rows along axis {value.batch}: expected them along axis 0; transpose it"
+        return None if value.batch == 0 else along
+    return "the first output is the same for any rows, and has no row for each of them; repeat it for each row"
+
+
+@dataclass
+class _Proof:
+    """What is known of each tensor of a graph so far."""
+
+    values: dict[str, Value] = field(default_factory=dict)
+
+    @staticmethod
+    def of(graph: Any) -> "_Proof":
+        """Begin with initializers, which are fixed, and inputs, which are rows."""
+        proof = _Proof()
+        for tensor in graph.initializer:
+            proof.learn(tensor.name, _constant(tensor))
+        for tensor in graph.sparse_initializer:
+            proof.learn(tensor.values.name, Fixed())
+        for value in graph.input:
+            if value.name not in proof.values:
+                proof.learn(value.name, _input(value))
+        return proof
+
+    def run(self, graph: Any) -> dict[str, Value]:
+        """Follow all nodes, in their order, and return what is known then."""
+        for node in graph.node:
+            outcomes = self._outcomes(node)
+            missing = Unproved(f"{called(node)} has an output that is not followed")
+            for place, name in enumerate(node.output):
+                self.learn(name, outcomes[place] if place < len(outcomes) else missing)
+        return self.values
+
+    def learn(self, name: str, value: Value) -> None:
+        """Keep what is known of a tensor; a name that is given twice is known of neither."""
+        twice = Unproved(f"two tensors share the name {name!r}: expected distinct names; rename one")
+        self.values[name] = twice if name in self.values else value
+
+    def _outcomes(self, node: Node) -> tuple[Value, ...]:
+        used = [self._value(name) for name in node.input]
+        bad = [value for value in (*used, *self._captured(node)) if isinstance(value, Unproved)]
+        if bad:
+            return tuple(bad[:1] * len(node.output))
+        attributes = {attribute.name: attribute for attribute in node.attribute}
+        if node.op_type in RANDOM or len(attributes) != len(node.attribute):
+            return self._unproved(node, "answers at random, or has an attribute twice")
+        try:
+            return self._followed(Step(node, tuple(used), attributes))
+        except NotProved as reason:
+            return self._unproved(node, str(reason))
+
+    def _followed(self, step: Step) -> tuple[Value, ...]:
+        numbers = follow(step)
+        if numbers is not None:
+            return (numbers,)
+        given = [value for value in (*step.inputs, *self._captured(step.node)) if value is not None]
+        if all(isinstance(value, Fixed) for value in given):
+            return _fixed(step)
+        return tuple(map(_with_rows, _asked(step)))
+
+    def _value(self, name: str) -> Value | None:
+        if not name:
+            return None
+        return self.values.get(name, Unproved(f"tensor {name!r} is made by no node before it is used"))
+
+    def _captured(self, node: Node) -> list[Value]:
+        """Return what is known of tensors that a node's subgraphs take from around them."""
+        names = {
+            name
+            for one in subgraphs(node)
+            for graph in graphs(one)
+            for name in (*(name for inner in graph.node for name in inner.input), *(out.name for out in graph.output))
+        }
+        return [self.values[name] for name in sorted(names) if name in self.values]
+
+    def _unproved(self, node: Node, reason: str) -> tuple[Value, ...]:
+        return (Unproved(f"{called(node)} {reason}"),) * len(node.output)
+
+
+def _constant(tensor: Any) -> Fixed:
+    return Fixed(tuple(tensor.dims), numbers_of(tensor))
+
+
+def _fixed(step: Step) -> tuple[Value, ...]:
+    """Return the outputs of a node whose inputs are all fixed: fixed as well, and of known shape if a rule tells it."""
+    inside = (node.op_type for one in subgraphs(step.node) for graph in graphs(one) for node in graph.node)
+    if not {step.node.op_type, *inside}.isdisjoint({*RANDOM, "Dropout"}):
+        raise NotProved("may answer at random")
+    if step.node.op_type == "Constant" and "value" in step.attributes:
+        return (Fixed(tuple(step.attributes["value"].t.dims)),)
+    try:
+        outcome = _asked(replace(step, is_fixed=True))
+    except NotProved:
+        outcome = ()
+    known = tuple(_as_fixed(value) for value in outcome)
+    return (*known, *(Fixed(),) * (len(step.node.output) - len(known)))
+
+
+def _as_fixed(value: Value) -> Fixed:
+    return Fixed(value.shape) if isinstance(value, Aligned) else Fixed()
+
+
+def _with_rows(value: Value) -> Value:
+    """Return the value unless the rows got lost in it, which no rule should let happen."""
+    return Unproved("the rows get lost") if isinstance(value, Aligned) and value.batch < 0 else value
+
+
+def _asked(step: Step) -> tuple[Value, ...]:
+    """Return what the rule of a node's operator says."""
+    act = RULES.get((domain_of(step.node), step.node.op_type))
+    if act is None or subgraphs(step.node):
+        raise NotProved("is an operator that is not known to treat each row alone")
+    outcome = act(step)
+    return outcome if isinstance(outcome, tuple) else (outcome,)
+
+
+def _input(value: Any) -> Value:
+    tensor = value.type.tensor_type
+    dims = tensor.shape.dim
+    if not value.type.HasField("tensor_type") or not dims:
+        return Unproved(f"input {value.name!r} is not known to have rows: expected a tensor of shape [N] or [N, width]")
+    if dims[0].HasField("dim_value"):
+        return Unproved(f"input {value.name!r} has a fixed number of rows: expected a symbolic first axis")
+    return Aligned((N, *(_length(dim) for dim in dims[1:])))
+
+
+def _length(dim: Any) -> Length:
+    return dim.dim_value if dim.HasField("dim_value") and dim.dim_value >= 0 else None
