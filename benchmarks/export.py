@@ -14,7 +14,7 @@ from benchmarks.measure import Figure, at_most, times
 from biasbounty.core.decision_list import Node, PointerDecisionList, RepairNode, UpdateNode
 from biasbounty.exchange.convert import convert
 from biasbounty.exchange.export import export
-from biasbounty.exchange.export_check import tensors_of
+from biasbounty.exchange.exporting.check import tensors_of
 from biasbounty.exchange.onnx_model import OnnxModel
 from biasbounty.exchange.onnx_run import runtime
 from biasbounty.exchange.predicate import parse

@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_limits
 
 from benchmarks import finders_charts, finders_models, finders_slices, finders_tables, finders_worlds
 from benchmarks.finders_environments import LONGEST

@@ -87,3 +87,26 @@ def above_mean(columns: int) -> bytes:
     ]
     constants = [helper.make_tensor("place", INT64, [1], [0]), helper.make_tensor("axes", INT64, [1], [0])]
     return model_of(nodes, [("X", FLOAT, ["N", columns])], ("answer", INT64, ["N", 1]), constants)
+
+
+def endless(column: str) -> bytes:
+    """Return a model that turns and turns, as long as a number goes on growing."""
+    turn = helper.make_graph(
+        [
+            helper.make_node("Add", ["before", "before"], ["after"]),
+            helper.make_node("Equal", ["round", "round"], ["goes_on"]),
+        ],
+        "turn",
+        [
+            helper.make_tensor_value_info("round", INT64, []),
+            helper.make_tensor_value_info("going", BOOL, []),
+            helper.make_tensor_value_info("before", FLOAT, ["N", 1]),
+        ],
+        [helper.make_tensor_value_info("goes_on", BOOL, []), helper.make_tensor_value_info("after", FLOAT, ["N", 1])],
+    )
+    nodes = [
+        helper.make_node("Loop", ["", "yes", column], ["last"], body=turn),
+        helper.make_node("Cast", ["last"], ["answer"], to=INT64),
+    ]
+    constants = [helper.make_tensor("yes", BOOL, [], [True])]
+    return model_of(nodes, [(column, FLOAT, ["N", 1])], ("answer", INT64, ["N", 1]), constants)

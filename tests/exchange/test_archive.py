@@ -18,8 +18,8 @@ import biasbounty as bb
 from biasbounty.core.answers import LabelType
 from biasbounty.core.decision_list import PointerDecisionList, RepairNode, UpdateNode
 from biasbounty.errors import ArchiveError
-from biasbounty.exchange import archive_files
 from biasbounty.exchange.archive import READERS, VERSION, load, save
+from biasbounty.exchange.archiving import files as archive_files
 from biasbounty.exchange.onnx_model import OnnxModel
 from biasbounty.exchange.predicate import parse
 from tests.exchange import leaves

@@ -69,7 +69,7 @@ from biasbounty import finders
 from biasbounty.datasets import load_census
 from biasbounty.errors import ConversionError, MissingExtraError
 from biasbounty.exchange.convert import OPSETS, Mismatches, MismatchWarning, compare, convert
-from biasbounty.exchange.convert_found import ROUNDING
+from biasbounty.exchange.converting.found import ROUNDING
 from biasbounty.exchange.onnx_model import OnnxModel
 
 FITTED = 4_000

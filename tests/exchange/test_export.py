@@ -27,11 +27,11 @@ from biasbounty.datasets import load_census
 from biasbounty.errors import ConversionError, ModelError, SettingsError
 from biasbounty.exchange.convert import convert
 from biasbounty.exchange.export import export
-from biasbounty.exchange.export_check import answers_of_file, verify_export
-from biasbounty.exchange.export_parity import parity_rows, verify_parity
-from biasbounty.exchange.export_texts import pattern_below
+from biasbounty.exchange.exporting.check import answers_of_file, verify_export
+from biasbounty.exchange.exporting.texts import pattern_below
 from biasbounty.exchange.onnx_model import OnnxModel
 from biasbounty.exchange.onnx_run import open_session, runtime
+from biasbounty.exchange.parity import parity_rows, verify_parity
 from biasbounty.exchange.predicate import parse
 from biasbounty.finders import SliceFinder
 from tests.exchange import leaves

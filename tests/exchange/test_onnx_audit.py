@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from onnx import ModelProto, TensorProto, helper
 
 from biasbounty.errors import RefusedError
+from biasbounty.exchange.auditing.contents import ELEMENTS
+from biasbounty.exchange.auditing.operators import ALLOWED
+from biasbounty.exchange.auditing.reading import MOST_PARTS, read
+from biasbounty.exchange.auditing.types import schema_of
+from biasbounty.exchange.auditing.versions import OPERATORS
+from biasbounty.exchange.auditing.walk import RANDOM, numbers_of
 from biasbounty.exchange.onnx_audit import MOST_REASONS, audit
-from biasbounty.exchange.onnx_contents import ELEMENTS
-from biasbounty.exchange.onnx_operators import ALLOWED
-from biasbounty.exchange.onnx_reading import MOST_PARTS, read
-from biasbounty.exchange.onnx_types import schema_of
-from biasbounty.exchange.onnx_versions import OPERATORS
-from biasbounty.exchange.onnx_walk import RANDOM, numbers_of
 from biasbounty.exchange.schema import Schema
 from tests.exchange.hostile import changed, harmless, model, node, tree
 from tests.exchange.onnx_models import DOUBLE, FLOAT, INT64, TEXT, below, equal_to, matrix_below, model_of

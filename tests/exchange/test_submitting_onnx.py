@@ -10,7 +10,8 @@ import pytest
 import biasbounty as bb
 from biasbounty.errors import MissingExtraError
 from biasbounty.exchange.onnx_model import OnnxModel
-from tests.exchange.onnx_models import INT64, above_mean, always, below, equal_to, matrix_below
+from biasbounty.sandbox import Sandbox
+from tests.exchange.onnx_models import INT64, above_mean, always, below, endless, equal_to, matrix_below
 
 
 def _rows(size: int, seed: int) -> tuple[pd.DataFrame, Any]:
@@ -65,9 +66,9 @@ def test_an_array_goes_in_as_a_matrix() -> None:
 def test_what_is_wrong_with_bytes_is_said_and_changes_nothing(group: bytes, words: str) -> None:
     bounty = _bounty(public=PUBLIC)
     before = repr(bounty)
-    for submit in (lambda: bounty.submit(group, ONE), lambda: bounty.submit("AGEP < 40", group)):
+    for pair in ((group, ONE), ("AGEP < 40", group)):
         with pytest.raises(bb.RefusedError, match=words) as caught:
-            submit()
+            bounty.submit(*pair)
         assert caught.value.reasons
     assert repr(bounty) == before
     assert bounty.submissions == ()
@@ -95,17 +96,24 @@ def test_a_model_is_equal_to_any_of_the_same_bytes_and_can_be_copied() -> None:
     assert model.digest[:12] in repr(model)
 
 
-def test_a_sandbox_given_runs_all_bytes() -> None:
-    asked: list[bytes] = []
+def test_a_sandbox_given_runs_all_bytes_and_answers_the_same() -> None:
+    with Sandbox(PUBLIC[0]) as sandbox:
+        bounty, other = _bounty(sandbox=sandbox, public=PUBLIC), _bounty(public=PUBLIC)
+        for group in (below("AGEP", 40), equal_to("job", "judge"), "AGEP > 80"):
+            assert bounty.submit(group, ONE) == other.submit(group, ONE)
+        assert bounty.evidence == other.evidence
+        assert (bounty.model.predict(PUBLIC[0]) == PUBLIC[1]).all()
+    with pytest.raises(bb.errors.BiasBountyError, match="sandbox is closed"):
+        bounty.model.predict(PUBLIC[0])
 
-    class Recorded:
-        def run(self, data: bytes, X: Any) -> Any:
-            asked.append(data)
-            return OnnxModel(data)(X)
 
-    bounty = _bounty(sandbox=Recorded(), public=PUBLIC)
-    assert bounty.submit(below("AGEP", 40), ONE).accepted
-    assert set(asked) == {ZERO, below("AGEP", 40), ONE}
+def test_what_takes_too_long_in_the_sandbox_is_said_of_public_rows() -> None:
+    with Sandbox(PUBLIC[0], seconds=1) as sandbox:
+        bounty = _bounty(sandbox=sandbox, public=PUBLIC)
+        with pytest.raises(bb.errors.ModelError, match="on the public rows, .* runs too long"):
+            bounty.submit("AGEP < 40", endless("AGEP"))
+        assert bounty.submissions == ()
+        assert bounty.submit("AGEP < 40", ONE).accepted
 
 
 def test_bytes_without_the_extra_say_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,8 +16,8 @@ from onnx import ModelProto, TensorProto, numpy_helper
 from onnx.backend.test.case.node import collect_testcases
 
 from biasbounty.errors import RefusedError, SubmissionFailedError
+from biasbounty.exchange.auditing.versions import FORMATS
 from biasbounty.exchange.onnx_audit import audit
-from biasbounty.exchange.onnx_versions import FORMATS
 from biasbounty.sandbox import Sandbox
 
 DATA = Path(onnx.__file__).parent / "backend" / "test" / "data"

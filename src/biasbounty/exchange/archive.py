@@ -14,14 +14,14 @@ from typing import Any
 from biasbounty.arrays import Array
 from biasbounty.core.decision_list import PointerDecisionList
 from biasbounty.errors import ArchiveError
-from biasbounty.exchange.archive_files import MANIFEST, read_files, written
-from biasbounty.exchange.archive_lists import Leaves, manifest_of, read_version_1
-from biasbounty.exchange.archive_manifest import Entry, json_of, manifest_in
+from biasbounty.exchange.archiving.files import MANIFEST, read_files, written
+from biasbounty.exchange.archiving.lists import Leaves, manifest_of, read_version_1
+from biasbounty.exchange.archiving.manifest import Entry, json_of, manifest_in
 
 VERSION = 1
 """The version that `save` writes. To raise it:
 
-1. Let `archive_lists` write the new manifest, and read it in a new `read_version_N`; leave the old readers as they are.
+1. Let `archiving.lists` write the new manifest, and read it in a new `read_version_N`; leave the old readers alone.
 2. Add the reader to `READERS`, and raise this number.
 3. Add a golden file: `python -m tests.exchange.golden` writes tests/exchange/golden/list-vN.zip and never changes one
    that is there. Old ones stay: a test reads them all.

@@ -13,11 +13,11 @@ import numpy as np
 from biasbounty.arrays import shown
 from biasbounty.errors import ConversionError, RefusedError, SubmissionFailedError
 from biasbounty.exchange.columns import names_of
-from biasbounty.exchange.convert_columns import take_in
-from biasbounty.exchange.convert_comparison import Mismatches, compare
-from biasbounty.exchange.convert_graph import OPSETS, Graph, onnx_package
-from biasbounty.exchange.convert_steps import WRITTEN, answer_of, is_known
-from biasbounty.exchange.convert_torch import answer_of_module, is_module
+from biasbounty.exchange.converting.columns import take_in
+from biasbounty.exchange.converting.comparison import Mismatches, compare
+from biasbounty.exchange.converting.graph import OPSETS, Graph, onnx_package
+from biasbounty.exchange.converting.steps import WRITTEN, answer_of, is_known
+from biasbounty.exchange.converting.torch import answer_of_module, is_module
 from biasbounty.exchange.onnx_audit import audit
 from biasbounty.exchange.onnx_rows import why_not_row_wise
 from biasbounty.exchange.schema import Schema

@@ -13,16 +13,16 @@ from biasbounty._version import __version__
 from biasbounty.core.answers import LabelType
 from biasbounty.core.decision_list import PointerDecisionList, RepairNode
 from biasbounty.errors import ConversionError, MissingExtraError
-from biasbounty.exchange.export_check import verify_export
-from biasbounty.exchange.export_columns import Columns
-from biasbounty.exchange.export_graph import Graph, Name
-from biasbounty.exchange.export_labels import element_of, verify_castable
-from biasbounty.exchange.export_leaves import as_data, parts_of
-from biasbounty.exchange.export_masks import Masks
-from biasbounty.exchange.export_opsets import newest, raised
-from biasbounty.exchange.export_rows import Leaf, Rows
-from biasbounty.exchange.export_schema import output_name, place_of, schema_as_json, schema_for
-from biasbounty.exchange.export_sweep import Sweep
+from biasbounty.exchange.exporting.check import verify_export
+from biasbounty.exchange.exporting.columns import Columns
+from biasbounty.exchange.exporting.graph import Graph, Name
+from biasbounty.exchange.exporting.labels import element_of, verify_castable
+from biasbounty.exchange.exporting.leaves import as_data, parts_of
+from biasbounty.exchange.exporting.masks import Masks
+from biasbounty.exchange.exporting.opsets import newest, raised
+from biasbounty.exchange.exporting.rows import Leaf, Rows
+from biasbounty.exchange.exporting.schema import output_name, place_of, schema_as_json, schema_for
+from biasbounty.exchange.exporting.sweep import Sweep
 from biasbounty.exchange.onnx_feeds import MISSING_TEXT
 from biasbounty.exchange.onnx_model import OnnxModel
 from biasbounty.exchange.predicate import Predicate

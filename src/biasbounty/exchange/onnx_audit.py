@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from itertools import islice
 
 from biasbounty.errors import RefusedError
-from biasbounty.exchange.onnx_contents import contents_reasons
-from biasbounty.exchange.onnx_inputs import input_reasons, output_reasons
-from biasbounty.exchange.onnx_operators import operator_reasons
-from biasbounty.exchange.onnx_reading import Model, read
-from biasbounty.exchange.onnx_sizes import size_reasons
-from biasbounty.exchange.onnx_versions import version_reasons
+from biasbounty.exchange.auditing.contents import contents_reasons
+from biasbounty.exchange.auditing.inputs import input_reasons, output_reasons
+from biasbounty.exchange.auditing.operators import operator_reasons
+from biasbounty.exchange.auditing.reading import Model, read
+from biasbounty.exchange.auditing.sizes import size_reasons
+from biasbounty.exchange.auditing.versions import version_reasons
 from biasbounty.exchange.schema import Schema
 
 MOST_REASONS = 20

@@ -12,14 +12,14 @@ many, so a sum may differ by rounding.
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from biasbounty.exchange import onnx_row_learned, onnx_row_numbers, onnx_row_shapes
-from biasbounty.exchange.onnx_reading import Model
-from biasbounty.exchange.onnx_row_sizes import follow
-from biasbounty.exchange.onnx_row_steps import RULES, Step
-from biasbounty.exchange.onnx_row_values import Aligned, Fixed, Length, N, NotProved, Unproved, Value
-from biasbounty.exchange.onnx_walk import RANDOM, Node, called, domain_of, graphs, numbers_of, subgraphs
+from biasbounty.exchange.auditing.reading import Model
+from biasbounty.exchange.auditing.walk import RANDOM, Node, called, domain_of, graphs, numbers_of, subgraphs
+from biasbounty.exchange.proving import learned, numbers, shapes
+from biasbounty.exchange.proving.sizes import follow
+from biasbounty.exchange.proving.steps import RULES, Step
+from biasbounty.exchange.proving.values import Aligned, Fixed, Length, N, NotProved, Unproved, Value
 
-_ROOMS = (onnx_row_learned, onnx_row_numbers, onnx_row_shapes)
+_ROOMS = (learned, numbers, shapes)
 """Where the rules are; importing them registers these."""
 
 

@@ -1,0 +1,1 @@
+"""Converting: the parts of `exchange.convert`, which writes fitted models as ONNX."""
