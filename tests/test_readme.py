@@ -25,10 +25,12 @@ def test_the_readme_s_commands_run() -> None:
     assert "-m pytest" in planned.stdout
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/finders.md", "docs/predicates.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", *(f"docs/{page}.md" for page in ("finders", "predicates", "onnx", "sandbox", "export"))]
+)
 def test_examples_print_what_their_comments_say(page: str) -> None:
     example = "\n".join(_blocks("python", page))
-    expected = re.findall(r"^print\(.*?\)\s+# (.*)$", example, re.MULTILINE)
+    expected = re.findall(r"^ *print\(.*?\)\s+# (.*)$", example, re.MULTILINE)
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(example, page, "exec"), {})  # noqa: S102

@@ -15,7 +15,7 @@ import pytest
 
 import biasbounty as bb
 from biasbounty.exchange.export import export
-from biasbounty.exchange.export_parity import parity_rows, verify_parity
+from biasbounty.exchange.parity import parity_rows, verify_parity
 from tests.exchange.lists import KINDS, Lists, array_rows, frame_rows
 
 HERE = Path(__file__).parent
