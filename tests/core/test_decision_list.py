@@ -14,6 +14,7 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 import biasbounty as bb
+from biasbounty.core.answers import LabelType
 from biasbounty.core.decision_list import Node
 from biasbounty.errors import GroupError, ModelError, SettingsError
 
@@ -372,3 +373,22 @@ def test_an_empty_list_is_its_initial_model() -> None:
     assert model.predict(np.zeros((3, 1))).tolist() == [7, 7, 7]
     assert "initial model" in model.draw()
     assert repr(model) == "PointerDecisionList(rounds=1, updates=0, repairs=0)"
+
+
+def test_a_list_as_it_was_in_a_round_answers_as_that_round_does() -> None:
+    made = _random_list(np.random.default_rng(5), 12)
+    X = np.random.default_rng(6).random((200, 3))
+    for round in range(len(made.heads)):
+        then = made.at(round)
+        assert then.heads == made.heads[: round + 1]
+        assert then.nodes == made.nodes[: made.heads[round]]
+        assert (then.predict(X) == made.predict(X, round)).all()
+    assert made.at(None).nodes == made.nodes
+    with pytest.raises(SettingsError, match="round does not exist"):
+        made.at(len(made.heads))
+
+
+def test_a_list_tells_the_type_of_its_answers_if_it_was_told() -> None:
+    assert bb.PointerDecisionList(_const(0)).labels is None
+    told = LabelType(np.dtype(np.float32))
+    assert bb.PointerDecisionList(_const(0), labels=told).at(0).labels == told
