@@ -11,6 +11,8 @@ text, `biasbounty.reporting.write_report` writes a report, `biasbounty.checks` h
 `to_onnx` turns a fitted model or a whole patched list into one ONNX file, `save` and `load` keep a list as an archive;
 `biasbounty.sandbox.Sandbox` runs strangers' ONNX without trust.
 
+`Client` speaks to a bounty held by a service.
+
 Where algorithms hunt instead of people: `find_disparities`, the finders, `BountyClassifier`, `BountyRegressor`. These
 need scikit-learn, which is imported when the first of them is asked for.
 """
@@ -46,6 +48,7 @@ from biasbounty.statistics.planning import Plan, plan
 from biasbounty.values import Certificate, Repair, Round, Verdict
 
 if TYPE_CHECKING:
+    from biasbounty.client import Client
     from biasbounty.finders import (
         AlternatingFinder,
         BountyClassifier,
@@ -68,6 +71,7 @@ __all__ = [
     "BountyStoppedError",
     "Certificate",
     "Checker",
+    "Client",
     "Evidence",
     "Examination",
     "ExamplesFinder",
@@ -109,12 +113,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import what needs scikit-learn only when it is asked for."""
+    """Import what needs scikit-learn, or httpx, only when it is asked for."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from biasbounty import finders
+    from importlib import import_module
 
-    return getattr(finders, name)
+    return getattr(import_module("biasbounty.client" if name == "Client" else "biasbounty.finders"), name)
 
 
 def __dir__() -> list[str]:

@@ -27,7 +27,8 @@ Messages read `<thing> <problem>: expected X, got Y`, then what to do.
         ├── NotFoundError           there is no such bounty, submission or file, or not for whoever asks
         ├── NotAllowedError         the token does not allow it
         ├── ConflictError           it does not fit the state that things are in
-        └── QuotaError              too many submissions today
+        ├── QuotaError              too many submissions today
+        └── UnreachableError        no server answers, or not as a server of biasbounty does
 """
 
 from collections.abc import Sequence
@@ -138,3 +139,7 @@ class ConflictError(ServiceError):
 
 class QuotaError(ServiceError):
     """The hunter, or the team, has handed in as many submissions today as the bounty takes."""
+
+
+class UnreachableError(ServiceError):
+    """No server answers there, or none of biasbounty: what was sent may be sent again."""

@@ -1,95 +1,161 @@
-"""`biasbounty demo`: the paper's first experiment, as a bounty on the bundled census sample.
+"""`biasbounty demo`: a whole bounty as a service, from the opening to the patched model, on a folder of its own.
 
-The model to be patched is a decision stump that says who is employed. Eleven hunters, one for each group, in a shuffled
-order, each submit a depth-10 tree trained on their own group.
+Organizer, server, sandbox, judge and ledger are the real ones; the five hunters are scripts that come in over HTTP, as
+anybody would. With --paper it is the paper's first experiment instead.
 """
 
+import tempfile
+import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import Progress
-from rich.table import Table
 
-from biasbounty.bounty import Bounty
-from biasbounty.core.thresholds import Plain
-from biasbounty.datasets import Splits, demographic_groups, hunt, initial_stump, load_census, split
-from biasbounty.reporting import write_report
-from biasbounty.reporting.curves import protected_names, tally
-from biasbounty.values import Certificate, Verdict
+from biasbounty.cli.output import AsJson, as_plain, console, is_terminal, say_json, telling
+from biasbounty.cli.paper import paper
+from biasbounty.cli.serve import Weak
 
-ORDER_SEED = 12345
-WIDTH = 79
+if TYPE_CHECKING:
+    from biasbounty.cli.demo_hunters import Hunted
+    from biasbounty.cli.demo_service import Stage
+    from biasbounty.cli.ending import Ending
+    from biasbounty.service.data import Data
+
+DEFAULT_OUT = Path("biasbounty-demo")
+HEADINGS = ("hunter", "its group", "risk, public rows", "verdict", "paid")
+ROW = "{:<20}  {:<24}  {:<17} {:<8} {:>4}"
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="Where to write the report.")] = Path("biasbounty-demo.html"),
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", file_okay=False, help="The folder to write ledger, model and report to.")
+    ] = DEFAULT_OUT,
+    serve: Annotated[
+        bool | None,
+        typer.Option("--serve/--no-serve", help="Keep serving at the end, or not.", show_default="if a terminal"),
+    ] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The server's port; 0 for any that is free.")] = 0,
+    the_paper: Annotated[
+        bool, typer.Option("--paper", help="Do the paper's first experiment instead, in process; writes its report.")
+    ] = False,
+    allow_weak: Weak = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Run a whole bounty on the bundled census sample, and write a report of it."""
-    console = Console(highlight=False) if Console().is_terminal else Console(width=WIDTH, highlight=False)
-    if out.is_dir() or not out.resolve().parent.is_dir():
-        raise typer.BadParameter(f"cannot write there: expected a file in an existing folder, got {out}")
-    sample = load_census()
-    groups, splits = demographic_groups(sample.columns), split(sample)
-    bounty = open_bounty(splits)
-    _print_story(console, bounty, splits)
-    table = _empty_table()
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
-        hunts = progress.add_task("hunting", total=len(groups))
-        for certificate in hunt(groups, splits, ORDER_SEED):
-            verdict = bounty.submit(
-                certificate.group, certificate.model, hunter=certificate.hunter, note=certificate.note
-            )
-            table.add_row(*_cells(bounty, certificate, verdict))
-            progress.advance(hunts)
-    console.print(table)
-    _print_summary(console, bounty)
-    path = write_report(bounty, out, title="A bias bounty on census data", words=sample.source)
-    console.print(f"\nReport: {path.resolve()}", soft_wrap=True)
-    console.print("Open it in a browser; then see README.md for a bounty on your own model.")
+    """Run a whole bounty on the bundled census sample.
+
+    It is opened, hunted on over HTTP by five scripts, closed, verified, replayed and exported, on a folder of its own.
+    """
+    shown = console(quiet=as_json)
+    out.mkdir(parents=True, exist_ok=True)
+    if the_paper:
+        paper(shown, out / "report.html")
+        return
+    from biasbounty.cli.demo_service import on_stage
+
+    with tempfile.TemporaryDirectory(prefix="biasbounty-demo-") as folder:
+        with telling(quiet=as_json, out=shown) as tell:
+            tell("starting the service")
+            stage = on_stage(Path(folder), port, allow_weak=allow_weak)
+            running = stage.__enter__()
+        try:
+            _play(running, out, shown, as_json=as_json)
+            if is_terminal() and not as_json if serve is None else serve:
+                _wait(shown, running)
+        finally:
+            stage.__exit__(None, None, None)
 
 
-def open_bounty(splits: Splits) -> Bounty:
-    """Fit the stump, and open a bounty on it."""
-    return Bounty(initial_stump(splits), splits.X_holdout, splits.y_holdout, checker=Plain())
+def _play(stage: "Stage", out: Path, shown: Console, *, as_json: bool) -> None:
+    """Run the bounty from its opening to its end."""
+    from biasbounty.cli.demo_service import census, crude_model, holdout_risk, opened
+    from biasbounty.cli.ending import end
+
+    with telling(quiet=as_json, out=shown) as tell:
+        tell("opening the bounty")
+        data = census()
+        model = crude_model(data)
+        bounty = opened(stage.service, data, model).bounty
+    before = holdout_risk(data, model)
+    _print_story(shown, data, before, bounty.guarantee)
+    hunted = _hunts(stage, bounty.id, shown, as_json=as_json)
+    with telling(quiet=as_json, out=shown) as tell:
+        ending = end(stage, bounty.id, data, [each.submission.receipt for each in hunted], out, tell)
+    if as_json:
+        say_json(
+            {"url": stage.url, "bounty": bounty.id, "hunted": _plain(hunted), "before": before, **as_plain(ending)}
+        )
+    _print_ending(shown, hunted, before, ending, out)
 
 
-def _print_story(console: Console, bounty: Bounty, splits: Splits) -> None:
-    console.print("[b]A bias bounty on census data[/b] (Massachusetts, 2018)\n")
-    console.print(
-        f"A crude model says who is employed, and is wrong about {bounty.risk():.2%} of the {len(splits.y_holdout):,} "
-        "people that only the judge sees: its risk. Eleven hunters each know one group of people, train a tree for it "
-        f"on {len(splits.y_train):,} other people, and submit the pair. What does better on the group becomes part of "
-        "the model.\n"
+def _plain(hunted: "list[Hunted]") -> list[object]:
+    return [
+        {"hunter": each.hunter.way, **as_plain(each.submission), "public": as_plain(each.public)} for each in hunted
+    ]
+
+
+def _print_story(shown: Console, data: "Data", before: float, guarantee: str) -> None:
+    shown.print("[b]A bias bounty on census data[/b] (Massachusetts, 2018)\n")
+    shown.print(
+        f"A crude model says who is employed. The service holds {len(data.holdout):,} people back, whom only its judge "
+        f"sees; the model is wrong about {before:.2%} of them: its risk. Hunters see {len(data.train):,} others to "
+        f"learn from and {len(data.public):,} to try on. Five come in over HTTP, each with a group and a model.\n"
     )
+    shown.print(f"[dim]{guarantee}[/dim]\n")
 
 
-def _empty_table() -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for heading in ("round", "group", "verdict", "repairs"):
-        table.add_column(heading, no_wrap=True)
-    for heading in ("overall", "risk on group"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    return table
+def _hunts(stage: "Stage", bounty: str, shown: Console, *, as_json: bool) -> "list[Hunted]":
+    """Let the hunters come in one after another, and say of each what became of it."""
+    from biasbounty.cli.demo_hunters import HUNTERS, hunt
+    from biasbounty.cli.place import organizer
+    from biasbounty.client import Client
+
+    done: list[Hunted] = []
+    shown.print(f"[dim]{ROW.format(*HEADINGS)}[/dim]", soft_wrap=True)
+    with telling(quiet=as_json, out=shown) as tell:
+        for hunter in HUNTERS:
+            _, secret = stage.service.create_token(organizer(), "hunter", hunter.way)
+            with Client(stage.url, secret) as client:
+                done.append(hunt(hunter, client.bounty(bounty), tell))
+            _print_hunted(shown, done)
+    return done
 
 
-def _cells(bounty: Bounty, certificate: Certificate, verdict: Verdict) -> list[str]:
-    risk = f"{bounty.risk():.4f}"
-    if not verdict.accepted:
-        return ["", *(f"[dim]{cell}[/dim]" for cell in (certificate.note, "rejected", "", risk, "no better"))]
-    names = protected_names(bounty)
-    repairs = ", ".join(f"{names[repair.group]} -> {repair.pointer}" for repair in verdict.repairs)
-    own = verdict.round - 1
-    change = f"{bounty.risk(own, group=own):.4f} -> {bounty.risk(group=own):.4f}"
-    return [str(verdict.round), certificate.note, "accepted", repairs, risk, change]
+def _print_hunted(shown: Console, done: "list[Hunted]") -> None:
+    last = done[-1]
+    verdict, public = last.submission.verdict, last.public
+    accepted = verdict is not None and verdict.accepted
+    paid = f"${verdict.payout // 100}" if accepted and verdict is not None else ""
+    change = f"{public.risk_before:.4f} -> {public.risk_after:.4f}"
+    said = "accepted" if accepted else last.submission.state if verdict is None else "rejected"
+    line = ROW.format(last.hunter.way, last.hunter.group, change, said, paid).rstrip()
+    shown.print(line if accepted else f"[dim]{line}[/dim]", soft_wrap=True)
+    groups = [each.hunter.group for each in done if each.submission.accepted]
+    for repair in verdict.repairs if verdict is not None else ():
+        words = f"repair: {groups[repair.group]} go back to round {repair.pointer}"
+        shown.print(f"{'':<20}  {words}", soft_wrap=True)
 
 
-def _print_summary(console: Console, bounty: Bounty) -> None:
-    accepted, repairs = tally(bounty)
-    console.print(
-        f"\n{accepted} accepted, {repairs} repairs; overall risk [b]{bounty.risk(0):.4f} -> {bounty.risk():.4f}[/b]. "
-        "A repair (group -> round) sends a group back to the earlier round that serves it better, so that no group "
-        "fixed once gets worse.\n"
+def _print_ending(shown: Console, hunted: "list[Hunted]", before: float, ending: "Ending", out: Path) -> None:
+    verdicts = [each.submission.verdict for each in hunted if each.submission.verdict is not None]
+    accepted, repairs = sum(each.accepted for each in verdicts), sum(len(each.repairs) for each in verdicts)
+    shown.print(
+        f"\n{accepted} accepted, {len(hunted) - accepted} rejected, {repairs} "
+        f"{'repair' if repairs == 1 else 'repairs'}; holdout risk [b]{before:.4f} -> {ending.risk:.4f}[/b]. A repair "
+        "keeps a group that was fixed once from getting worse. Who learned public rows by heart did well there alone.\n"
     )
-    console.print(f"[dim]{bounty.guarantee}[/dim]")
+    shown.print(
+        f"Closed. All {ending.entries} entries of the ledger verify, and go through the hunters' {len(hunted)} "
+        f"receipts; replayed with the holdout, all {ending.replayed} verdicts come out the same. The exported model's "
+        f"risk on the holdout is {ending.risk:.4f}, the judge's figure {ending.judged_risk:.4f}.\n"
+    )
+    shown.print(f"In {out}: {', '.join(ending.files)}.", soft_wrap=True, markup=False)
+
+
+def _wait(shown: Console, stage: "Stage") -> None:
+    shown.print(f"\nServing at {stage.url} (try {stage.url}/api/v1/bounties); Ctrl-C ends it.", soft_wrap=True)
+    try:
+        while True:
+            time.sleep(1)
+    except KeyboardInterrupt:
+        shown.print("Ended; the service's folder is gone.")

@@ -43,10 +43,11 @@ def plan(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON, and nothing else.")] = False,
 ) -> None:
-    """Say what a holdout will reliably see, for Anytime and for the paper's bound.
+    """Say beforehand what a holdout will see.
 
-    Of --rows, --epsilon and --submissions give two, and the third is found; one of the first two, and it is for 1,000
-    submissions; none of them, and it is for epsilon 0.01; or all three, to hear whether that is enough.
+    For Anytime and for the paper's bound. Of --rows, --epsilon and --submissions give two, and the third is found; one
+    of the first two, and it is for 1,000 submissions; none of them, and it is for epsilon 0.01; or all three, to hear
+    whether that is enough.
     """
     console = Console(highlight=False) if Console().is_terminal else Console(width=WIDTH, highlight=False)
     _check_chart(chart)
