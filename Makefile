@@ -11,7 +11,7 @@ help:  ## Show this help
 
 install: $(VENV)/.dev  ## Install the package with everything for development into .venv
 
-demo: $(VENV)/.demo  ## Run a whole bounty on the bundled census sample, and write a report
+demo: $(VENV)/.demo  ## Hold a whole bounty on the bundled census sample, with server, hunters, ledger and report
 	@$(BIN)/biasbounty demo
 
 test: $(VENV)/.dev  ## Run the tests
