@@ -115,7 +115,7 @@ def test_another_key_s_signature_is_none() -> None:
         list(verified(forged, key=KEY.public))
     last = read_line(LINES[1])
     with pytest.raises(LedgerError, match="entry 1 is not signed"):
-        list(verified([LINES[0], replace(last, signature=OTHER.sign(last.entry.hash)).as_text()]))
+        list(verified([LINES[0], replace(last, signature=OTHER.sign(last.entry.digest)).as_text()]))
 
 
 def test_a_key_can_be_changed_by_the_one_before_only() -> None:

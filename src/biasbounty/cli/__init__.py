@@ -8,5 +8,5 @@ def main() -> None:
     try:
         from biasbounty.cli.app import app
     except ImportError as error:
-        sys.exit(f"biasbounty: the command line needs {error.name}: install biasbounty[cli,report]")
+        sys.exit(f"biasbounty: the command line needs {error.name}: install biasbounty[cli,report,server,client]")
     app()

@@ -16,7 +16,7 @@ def canonical(value: Any) -> bytes:
     """Return a value's one text; raise LedgerError for what has none."""
     _require_plain(value)
     try:
-        return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+        return _written(value)
     except RecursionError as error:
         raise LedgerError("entry is too deep: expected a few levels of lists and objects, got hundreds") from error
 
@@ -29,13 +29,26 @@ def exact(number: float) -> str:
 def parse(text: bytes) -> Any:
     """Read a value; raise LedgerError unless the text is the canonical one."""
     try:
-        value = json.loads(text, parse_float=_refuse, parse_constant=_refuse)
-        same = canonical(value) == text
+        value = json.loads(text, parse_float=_refuse, parse_constant=_refuse, parse_int=_small)
+        same = _written(value) == text
     except (ValueError, RecursionError, UnicodeError) as error:
         raise LedgerError(f"entry is no JSON: expected canonical JSON, got {text[:60]!r}") from error
     if not same:
         raise LedgerError(f"entry is not canonical: expected sorted keys and no spaces, got {text[:60]!r}")
     return value
+
+
+def _written(value: Any) -> bytes:
+    return _encode(value).encode()
+
+
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, check_circular=False).encode
+
+
+def _small(number: str) -> int:
+    if len(number) > 17 or abs(int(number)) > LARGEST:
+        raise ValueError(f"a number that is too large: {number[:20]}")
+    return int(number)
 
 
 def _refuse(number: str) -> Any:

@@ -23,35 +23,46 @@ class Head:
 def extend(head: Head, kind: str, time: str, body: Mapping[str, Any], key: SigningKey) -> Line:
     """Return the line that comes after a head."""
     entry = Entry(head.size, kind, time, body, head.hash)
-    return Line(entry, key.sign(entry.hash))
+    return Line(entry, key.sign(entry.digest))
 
 
 def head_after(line: Line) -> Head:
     """Return the head of a ledger whose last line this is."""
-    return Head(line.entry.number + 1, line.entry.hash)
+    return Head(line.entry.number + 1, line.hash)
 
 
 def verified(lines: Iterable[bytes], receipts: Iterable[Head] = (), key: str | None = None) -> Iterator[Line]:
-    """Yield the lines of a ledger, each after it is verified; raise LedgerError at the first that is wrong.
+    """Yield the lines of a ledger; raise LedgerError at the first that is wrong. Trust none before the end.
+
+    A line's hash covers all lines before it and their signatures. So of all signatures by one key the last vouches for
+    every byte before it: that one is verified, when the key changes and at the end.
 
     Args:
         lines: The lines, in order.
         receipts: Heads that were handed out; the ledger must go through each of them.
         key: The bounty's first public key, if it is known from elsewhere; else the first entry is believed.
     """
-    head, signer = Head(), None if key is None else VerifyingKey(key)
+    head, last, signer = Head(), None, None if key is None else VerifyingKey(key)
     due = _by_size(receipts)
     for text in lines:
-        line = read_line(text)
-        _verify_follows(head, line.entry)
-        signer = signer or VerifyingKey(_named_key(line.entry))
-        signer.verify_signature(line.entry.hash, line.signature, f"entry {line.entry.number}")
-        signer = VerifyingKey(_named_key(line.entry)) if line.entry.kind == "key" else signer
-        head = head_after(line)
+        last = read_line(text)
+        _verify_follows(head, last.entry)
+        signer = signer or VerifyingKey(_named_key(last.entry))
+        if last.entry.kind == "key" or not head.size:
+            _verify_signed(signer, last)
+        if last.entry.kind == "key":
+            signer = VerifyingKey(_named_key(last.entry))
+        head = head_after(last)
         _verify_receipt(due.pop(head.size, None), head)
-        yield line
+        yield last
+    if last is not None and signer is not None and last.entry.kind != "key":
+        _verify_signed(signer, last)
     if due:
         raise LedgerError(f"ledger is shorter than a receipt: expected {max(due)} entries, got {head.size}")
+
+
+def _verify_signed(signer: VerifyingKey, line: Line) -> None:
+    signer.verify_signature(line.entry.digest, line.signature, f"entry {line.entry.number}")
 
 
 def _by_size(receipts: Iterable[Head]) -> dict[int, str]:

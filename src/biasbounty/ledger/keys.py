@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from biasbounty.errors import LedgerError, MissingExtraError
 
 PREFIX = b"biasbounty ledger 1\n"
-"""Signed before each hash, so that no signature of ours is good for anything else."""
+"""Signed before each digest, so that no signature of ours is good for anything else."""
 
 try:
     from cryptography.exceptions import InvalidSignature
@@ -44,7 +44,7 @@ class SigningKey:
         return self._key.public_key().public_bytes_raw().hex()
 
     def sign(self, digest: str) -> str:
-        """Return the signature of an entry's hash, in hexadecimal."""
+        """Return the signature of an entry's digest, in hexadecimal."""
         return self._key.sign(PREFIX + bytes.fromhex(digest)).hex()
 
 
@@ -58,7 +58,7 @@ class VerifyingKey:
             raise LedgerError(f"key is none: expected 64 hexadecimal digits, got {public!r:.80}") from error
 
     def verify_signature(self, digest: str, signature: str, where: str) -> None:
-        """Raise LedgerError unless the signature is of this key and hash."""
+        """Raise LedgerError unless the signature is of this key and digest."""
         try:
             self._key.verify(bytes.fromhex(signature), PREFIX + bytes.fromhex(digest))
         except (InvalidSignature, ValueError) as error:

@@ -1,11 +1,9 @@
-"""Data: an organizer's rows, from Parquet or CSV, refused in words where they cannot be used, and looked at for slips.
+"""Data: an organizer's rows, from Parquet or CSV, refused in words where they cannot be used.
 
-Rows are kept as Arrow tables, the label apart. What is only strange, and not wrong, is a warning: a feature that tells
-the label, holdout rows that also stand in the train rows.
+Rows are kept as Arrow tables, the label apart. What is only strange, and not wrong, is a warning (`service.slips`).
 """
 
 import io
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -16,9 +14,8 @@ from biasbounty.errors import SettingsError
 
 Arrow: TypeAlias = Any
 
-FEW = 50
-"""A feature of at most so many values is looked at for whether it tells the label."""
-TELLS = 0.999
+MOST_BYTES, MOST_CELLS = 2**31, 5 * 10**7
+"""A Parquet file of a few bytes can hold any number of rows: it may have so many."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,10 +37,6 @@ class Data:
     public: Part
     holdout: Part
 
-    def warnings(self) -> list[str]:
-        """Say what looks like a slip."""
-        return [*_twice(self), *_telling(self.train)]
-
 
 def read_rows(data: bytes, what: str = "rows") -> Arrow:
     """Read a Parquet or CSV file."""
@@ -51,20 +44,51 @@ def read_rows(data: bytes, what: str = "rows") -> Arrow:
     from pyarrow import csv, parquet
 
     try:
+        if data[:4] == b"PAR1":
+            _require_bounded(parquet.read_metadata(io.BytesIO(data)), what)
         read = parquet.read_table if data[:4] == b"PAR1" else csv.read_csv
         table = read(io.BytesIO(data))
+        names = table.column_names
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         words = " ".join(str(error).split())[:200]
         raise SettingsError(
             f"{what} cannot be read: expected Parquet, or CSV in UTF-8 with a header, got {words}"
         ) from error
-    names = table.column_names
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise SettingsError(f"{what} have columns of one name: expected distinct names, got {', '.join(twice)} twice")
     if not table.num_rows:
         raise SettingsError(f"{what} are empty: expected at least one row, got none")
+    _require_readable(table, what)
     return table
+
+
+def _require_readable(table: Arrow, what: str) -> None:
+    """Raise if a column is neither numbers, text nor dates: text in another encoding is read as bytes."""
+    import pyarrow as pa
+
+    for field in table.schema:
+        if pa.types.is_binary(field.type) or pa.types.is_large_binary(field.type):
+            raise SettingsError(
+                f"{what} have a column {field.name!r:.60} that is no text: expected UTF-8, got other bytes; save "
+                "the file as UTF-8"
+            )
+        if pa.types.is_nested(field.type):
+            raise SettingsError(
+                f"{what} have a column {field.name!r:.60} of several values a row: expected one number, text or date, "
+                f"got {field.type}; make a column of each"
+            )
+
+
+def _require_bounded(metadata: Any, what: str) -> None:
+    """Raise if a file, unpacked, would be larger than any that could have been sent."""
+    groups = (metadata.row_group(place) for place in range(metadata.num_row_groups))
+    size, cells = sum(group.total_byte_size for group in groups), metadata.num_rows * metadata.num_columns
+    if size > MOST_BYTES or cells > MOST_CELLS:
+        raise SettingsError(
+            f"{what} are too large: expected at most {MOST_BYTES:,} bytes and {MOST_CELLS:,} cells unpacked, got "
+            f"{size:,} and {cells:,}; take fewer rows"
+        )
 
 
 def with_label(table: Arrow, label: str, what: str = "rows") -> Part:
@@ -103,37 +127,10 @@ def verify_alike(data: Data) -> None:
     for name, part in (("public", data.public), ("holdout", data.holdout)):
         if part.X.schema.remove_metadata() != data.train.X.schema.remove_metadata():
             raise SettingsError(
-                f"{name} rows have other columns than train rows: expected {_columns(data.train)}, got {_columns(part)}"
+                f"{name} rows have other columns than train rows: expected {_columns(data.train)}, got "
+                f"{_columns(part)}; hand in one file and have it split, or Parquet files of one schema"
             )
 
 
 def _columns(part: Part) -> str:
     return ", ".join(f"{field.name} {field.type}" for field in part.X.schema)[:300]
-
-
-def _twice(data: Data) -> Iterator[str]:
-    """Count holdout rows that also stand among rows that are shown, labels left aside."""
-    for name, part in (("train", data.train), ("public", data.public)):
-        both = _in_both(data.holdout.X, part.X)
-        if both:
-            yield (
-                f"{both} of {len(data.holdout)} holdout rows also stand in the {name} rows: if they are the same "
-                "people, hunters know their labels, and the guarantee does not hold for these"
-            )
-
-
-def _in_both(one: Arrow, other: Arrow) -> int:
-    known = set(zip(*(column.to_pylist() for column in other.columns), strict=True))
-    return sum(row in known for row in zip(*(column.to_pylist() for column in one.columns), strict=True))
-
-
-def _telling(part: Part) -> Iterator[str]:
-    """Find features that tell the label."""
-    labels = np.unique(part.y, return_inverse=True)[1]
-    for name, column in zip(part.X.column_names, part.X.columns, strict=True):
-        codes = column.combine_chunks().dictionary_encode().indices.fill_null(-1).to_numpy(zero_copy_only=False) + 1
-        if len(np.unique(labels)) > 1 and codes.max() <= FEW:
-            counts = np.zeros((codes.max() + 1, labels.max() + 1))
-            np.add.at(counts, (codes, labels), 1)
-            if counts.max(axis=1).sum() >= TELLS * len(part):
-                yield f"column {name!r} tells the label: expected a feature, got the label under another name, it seems"

@@ -3,19 +3,15 @@
 from collections import OrderedDict
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any
-
-from sqlalchemy import Row
 
 from biasbounty.core.local_holdout import LocalHoldout
 from biasbounty.service.columns import Answers, Initial, numbered
 from biasbounty.service.context import Context
 from biasbounty.service.judging import accepted_answers, append_round
-from biasbounty.service.rows import INITIAL_ANSWERS, public_labels, read_schema
-from biasbounty.service.scoring import Desk, open_desk, read_terms
-from biasbounty.service.submitting import ONNX, TEXT, Handed, read_handed
+from biasbounty.service.rows import read_schema
+from biasbounty.service.scoring import Desk, desk_of, fetch_rows
+from biasbounty.service.submitting import Handed, read_handed
 from biasbounty.service.views import bounty_row
-from biasbounty.store.artifacts import get_file
 from biasbounty.values import Certificate
 
 DESKS = 2
@@ -37,48 +33,55 @@ class Preflight:
     """What overall risk would fall by, on public rows."""
 
 
+@dataclass(frozen=True)
+class _Public:
+    """A bounty's public rows at hand, in a sandbox and with the rounds so far."""
+
+    desk: Desk
+    rows: LocalHoldout
+
+    def close(self) -> None:
+        self.desk.close()
+
+
 class Preflights:
     """Checks submissions on public rows, one at a time; its sandboxes hold no other rows."""
 
     def __init__(self, context: Context) -> None:
         self._context, self._lock = context, Lock()
-        self._desks: OrderedDict[str, Desk] = OrderedDict()
+        self._kept: OrderedDict[str, _Public] = OrderedDict()
 
     def check(self, bounty: str, handed: Handed) -> Preflight:
         """Return what a submission does on public rows; raise SubmissionError, in words, where it fails."""
-        row = bounty_row(self._context, bounty)
-        group = read_handed(handed, read_schema(row.schema))
-        kind = TEXT if isinstance(handed.group, str) else ONNX
+        group = read_handed(handed, read_schema(bounty_row(self._context, bounty).schema))
         with self._lock:
-            desk = self._desk(bounty)
-            answers = desk.on_public(group, kind, handed.model)
-        return _compared(self._public(row, desk.public), answers)
+            public = self._public(bounty)
+            self._catch_up(bounty, public.rows)
+            return _compared(public.rows, public.desk.on_public(group, handed.kind, handed.model))
 
     def close(self) -> None:
         """Let go of all sandboxes."""
         with self._lock:
-            while self._desks:
-                self._desks.popitem()[1].close()
+            while self._kept:
+                self._kept.popitem()[1].close()
 
-    def _desk(self, bounty: str) -> Desk:
-        if bounty not in self._desks:
-            while len(self._desks) >= DESKS:
-                self._desks.popitem(last=False)[1].close()
+    def _public(self, bounty: str) -> _Public:
+        if bounty not in self._kept:
+            while len(self._kept) >= DESKS:
+                self._kept.popitem(last=False)[1].close()
             with self._context.database.read() as connection:
-                self._desks[bounty] = open_desk(self._context, connection, bounty, public_alone=True)
-        self._desks.move_to_end(bounty)
-        return self._desks[bounty]
+                fetched = fetch_rows(connection, bounty, public_alone=True)
+            rows = LocalHoldout(numbered(len(fetched.labels)), fetched.labels)
+            rows.open(Initial(fetched.initial), fetched.terms.make_loss())
+            self._kept[bounty] = _Public(desk_of(self._context.limits, fetched), rows)
+        self._kept.move_to_end(bounty)
+        return self._kept[bounty]
 
-    def _public(self, row: Row[Any], size: int) -> LocalHoldout:
-        """Return the public rows with all rounds so far."""
+    def _catch_up(self, bounty: str, rows: LocalHoldout) -> None:
+        """Take over the rounds that were published since."""
         with self._context.database.read() as connection:
-            initial = Answers.of(get_file(connection, row.id, INITIAL_ANSWERS)).answers
-            labels, accepted = public_labels(connection, row.id), accepted_answers(connection, row.id)
-        public = LocalHoldout(numbered(size), labels)
-        public.open(Initial(initial), read_terms(row).make_loss())
-        for answers, repairs in accepted:
-            append_round(public, public.score(Certificate(answers.group, answers.model)), repairs)
-        return public
+            for answers, repairs in accepted_answers(connection, bounty, rows.rounds):
+                append_round(rows, rows.score(Certificate(answers.group, answers.model)), repairs)
 
 
 def _compared(public: LocalHoldout, answers: Answers) -> Preflight:

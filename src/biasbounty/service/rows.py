@@ -35,8 +35,8 @@ def put_data(connection: Connection, bounty: str, data: Data, label: str) -> dic
     return {
         role: put_file(connection, bounty, role, content)
         for role, content in (
-            (TRAIN, _parquet(_joined(data.train, label))),
-            (PUBLIC, _parquet(_joined(data.public, label))),
+            (TRAIN, _parquet(_with_label(data.train, label))),
+            (PUBLIC, _parquet(_with_label(data.public, label))),
             (PUBLIC_LABELS, _array(data.public.y)),
             (HOLDOUT_ROWS, _parquet(data.holdout.X)),
             (HOLDOUT_LABELS, _array(data.holdout.y)),
@@ -46,20 +46,32 @@ def put_data(connection: Connection, bounty: str, data: Data, label: str) -> dic
 
 def features(connection: Connection, bounty: str, label: str) -> Arrow:
     """Return the features of public and holdout rows, public ones first: what who scores needs."""
+    shown = public_features(connection, bounty, label)
+    return joined(shown, read_table(get_file(connection, bounty, HOLDOUT_ROWS)))
+
+
+def joined(public: Arrow, kept: Arrow) -> Arrow:
+    """Return public rows and then the holdout's, as one table."""
     import pyarrow as pa
 
-    public = _table(get_file(connection, bounty, PUBLIC)).drop_columns([label])
-    return pa.concat_tables([public, _table(get_file(connection, bounty, HOLDOUT_ROWS))])
+    return pa.concat_tables([public, kept]).combine_chunks()
+
+
+def public_features(connection: Connection, bounty: str, label: str) -> Arrow:
+    """Return the features of public rows alone."""
+    return read_table(get_file(connection, bounty, PUBLIC)).drop_columns([label])
 
 
 def labels(connection: Connection, bounty: str) -> tuple[Array, Array]:
     """Return the labels of public rows and of the holdout: what who judges needs."""
-    return _labels(get_file(connection, bounty, PUBLIC_LABELS)), _labels(get_file(connection, bounty, HOLDOUT_LABELS))
+    return read_label_file(get_file(connection, bounty, PUBLIC_LABELS)), read_label_file(
+        get_file(connection, bounty, HOLDOUT_LABELS)
+    )
 
 
 def public_labels(connection: Connection, bounty: str) -> Array:
     """Return the labels of public rows alone."""
-    return _labels(get_file(connection, bounty, PUBLIC_LABELS))
+    return read_label_file(get_file(connection, bounty, PUBLIC_LABELS))
 
 
 def write_schema(schema: Schema) -> str:
@@ -76,7 +88,7 @@ def read_schema(text: str) -> Schema:
     return Schema(tuple(columns))
 
 
-def _joined(part: Part, label: str) -> Arrow:
+def _with_label(part: Part, label: str) -> Arrow:
     import pyarrow as pa
 
     return part.X.append_column(label, pa.array(part.y))
@@ -90,7 +102,8 @@ def _parquet(table: Arrow) -> bytes:
     return written.getvalue()
 
 
-def _table(data: bytes) -> Arrow:
+def read_table(data: bytes) -> Arrow:
+    """Read rows that were kept."""
     from pyarrow import parquet
 
     return parquet.read_table(io.BytesIO(data))
@@ -102,6 +115,12 @@ def _array(values: Array) -> bytes:
     return _parquet(pa.table({"label": pa.array(values)}))
 
 
-def _labels(data: bytes) -> Array:
-    values: Array = _table(data)["label"].to_numpy()
+def read_label_file(data: bytes) -> Array:
+    """Read labels that were kept."""
+    return read_label_column(read_table(data)["label"])
+
+
+def read_label_column(column: Arrow) -> Array:
+    """Return a column of labels as an array."""
+    values: Array = column.to_numpy()
     return values.astype(str) if values.dtype.kind == "O" else np.asarray(values)

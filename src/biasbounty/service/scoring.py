@@ -1,11 +1,14 @@
 """Scoring: workers lease submissions, ask them about public rows and then the holdout's, and keep the answers.
 
 A worker sees features and no holdout label. A lost worker's lease runs out, and another scores. What fails on public
-rows is refused in words; what fails on the holdout alone is kept as a group of no rows, and judged like any rejection;
-what fails for our reasons, again and again, is called failed.
+rows is refused in words; what fails on the holdout alone is kept as a group of no rows, and judged like any rejection.
+So is what no worker brings back from the holdout: were it called failed, a model could tell of the holdout by taking
+workers down. Only what fails for our reasons on public rows too, again and again, is called failed.
 """
 
+import json
 from collections import OrderedDict
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -17,23 +20,24 @@ from biasbounty.arrays import Array, Mask, shown
 from biasbounty.core.answers import LabelType, mask_of
 from biasbounty.core.local_holdout import LocalHoldout
 from biasbounty.core.rows import Rows
-from biasbounty.errors import SubmissionError
+from biasbounty.errors import SubmissionError, SubmissionFailedError
 from biasbounty.exchange.predicate import parse
 from biasbounty.exchange.schema import Schema
 from biasbounty.sandbox import Sandbox
+from biasbounty.sandbox.process import WorkerLostError
 from biasbounty.service.columns import Answers, Initial, numbered
-from biasbounty.service.context import Context
-from biasbounty.service.rows import INITIAL_ANSWERS, features, public_labels, read_schema
+from biasbounty.service.context import MOMENT, Context, Limits, written
+from biasbounty.service.rows import INITIAL_ANSWERS, features, public_features, public_labels, read_schema
 from biasbounty.service.submitting import TEXT
 from biasbounty.service.terms import Terms
 from biasbounty.store.artifacts import get, get_file
-from biasbounty.store.books import head_of, lock, pen_for, write_entry
-from biasbounty.store.tables import bounties, leases, scores, submissions
+from biasbounty.store.books import find_bounty
+from biasbounty.store.tables import leases, scores, submissions
 from biasbounty.values import Certificate
 
-LEASE_SECONDS = 120
 MOST_ATTEMPTS = 5
-"""A submission that so many workers did not bring back is given up."""
+"""A submission that so many workers did not bring back is asked about public rows alone, once; then it failed."""
+GIVEN_UP = "it could not be scored for reasons of ours; hand it in again"
 DESKS = 4
 """A worker keeps the rows of so many bounties at hand."""
 
@@ -56,17 +60,18 @@ class Desk:
         self.judged.score(Certificate(public.group, public.model))
         return public
 
-    def answers(self, group: bytes, kind: str, model: bytes) -> Answers:
+    def answers(self, group: bytes, kind: str, model: bytes, *, public_alone: bool = False) -> Answers:
         """Return a submission's answers for all rows; what fails on the holdout alone has a group of no rows there."""
         public = self.on_public(group, kind, model)
         kept_rows = np.arange(self.public, len(self.rows))
-        try:
-            kept = self._some(group, kind, model, kept_rows)
-            kept = Answers(kept.mask, self.labels.cast(kept.answers))
-        except SubmissionError:  # whatever it says, it may tell of the holdout: it becomes a rejection
-            kept = Answers(np.zeros(len(kept_rows), np.bool_), self._none())
+        kept = Answers(np.zeros(len(kept_rows), np.bool_), self._none(), whole=False)
+        if not public_alone:
+            with suppress(SubmissionError):  # whatever it says, it may tell of the holdout: it becomes a rejection
+                some = self._some(group, kind, model, kept_rows)
+                kept = Answers(some.mask, self.labels.cast(some.answers))
         answers = [self.labels.cast(each.answers) for each in (public, kept) if len(each.answers)]
-        return Answers(np.concatenate([public.mask, kept.mask]), np.concatenate(answers) if answers else self._none())
+        said = np.concatenate(answers) if answers else self._none()
+        return Answers(np.concatenate([public.mask, kept.mask]), said, kept.whole)
 
     def _none(self) -> Array:
         return np.empty(0, self.labels.dtype)
@@ -75,14 +80,23 @@ class Desk:
         """Ask about some rows; the answers are to be looked up by their numbers among these."""
         mask = self._mask(group, kind, ids)
         own = ids[mask]
-        return Answers(mask, self.sandbox.predict(model, own) if len(own) else self._none())
+        return Answers(mask, self._predict(model, own) if len(own) else self._none())
 
     def _mask(self, group: bytes, kind: str, ids: Array) -> Mask:
         if kind == TEXT:
             predicate = parse(group.decode(), self.schema)
             return predicate(self.rows.slice(int(ids[0]), len(ids)))
-        answers = self.sandbox.predict(group, ids)
+        answers = self._predict(group, ids)
         return mask_of(lambda _: answers, Rows(numbered(len(ids))))
+
+    def _predict(self, model: bytes, ids: Array) -> Array:
+        """Ask the sandbox; once more, if it was lost with the first answer, since that may be the machine's doing."""
+        try:
+            return self.sandbox.predict(model, ids)
+        except SubmissionFailedError as error:
+            if not isinstance(error.__cause__, WorkerLostError):
+                raise
+            return self.sandbox.predict(model, ids)
 
     def close(self) -> None:
         """Let go of the sandbox."""
@@ -112,13 +126,16 @@ class Worker:
         leased = self._lease()
         if leased is None:
             return False
-        if leased.attempts > MOST_ATTEMPTS:
-            self._finish(leased, "failed", "it could not be scored for reasons of ours; hand it in again")
+        if leased.attempts > MOST_ATTEMPTS + 1:
+            self._finish(leased, "failed", GIVEN_UP)
             return True
         try:
             answers = self._answers(leased)
         except SubmissionError as error:
             self._finish(leased, "refused", shown(error, str))
+        except BaseException:  # our fault: another worker, or this one with another sandbox, is to try at once
+            self._give_back(leased)
+            raise
         else:
             self._finish(leased, "scored", None, answers.as_bytes())
         return True
@@ -126,88 +143,124 @@ class Worker:
     def _answers(self, leased: Row[Any]) -> Answers:
         with self._context.database.read() as connection:
             group, model = get(connection, leased.group_hash), get(connection, leased.model_hash)
-        return self._desk(leased.bounty).answers(group, leased.group_kind, model)
+        alone = leased.attempts > MOST_ATTEMPTS
+        return self._desk(leased.bounty).answers(group, leased.group_kind, model, public_alone=alone)
 
     def _desk(self, bounty: str) -> Desk:
         if bounty not in self._desks:
             while len(self._desks) >= DESKS:
                 self._desks.popitem(last=False)[1].close()
             with self._context.database.read() as connection:
-                self._desks[bounty] = open_desk(self._context, connection, bounty)
+                fetched = fetch_rows(connection, bounty)
+            self._desks[bounty] = desk_of(self._context.limits, fetched)
         self._desks.move_to_end(bounty)
         return self._desks[bounty]
 
     def _lease(self) -> Row[Any] | None:
-        """Take the submission that came first, of those that nobody scores."""
-        now = self._context.now()
-        free = or_(submissions.c.state == "received", and_(submissions.c.state == "scoring", leases.c.deadline < now))
-        first = (
-            select(submissions)
-            .outerjoin(leases, leases.c.submission == submissions.c.id)
-            .where(free)
-            .order_by(submissions.c.received, submissions.c.place)
-            .limit(1)
-            .with_for_update(of=submissions, skip_locked=True)
-        )
+        """Take the submission that came first, of those that nobody scores; write nothing if there is none."""
+        with self._context.database.read() as connection:
+            if connection.scalar(_first_free(self._context.now(), submissions.c.id)) is None:
+                return None
         with self._context.database.write() as connection:
+            now = self._context.now()
+            first = _first_free(now, submissions).with_for_update(of=submissions, skip_locked=True)
             row = connection.execute(first).one_or_none()
             if row is None:
                 return None
             mine = submissions.c.id == row.id
-            connection.execute(submissions.update().where(mine).values(state="scoring", attempts=row.attempts + 1))
+            connection.execute(
+                submissions.update()
+                .where(mine)
+                .values(state="scoring", attempts=row.attempts + 1, ready=self._ready(row))
+            )
             connection.execute(leases.delete().where(leases.c.submission == row.id))
-            connection.execute(leases.insert().values(submission=row.id, worker=self._name, deadline=self._deadline()))
+            deadline = self._context.later(self._context.limits.lease_seconds)
+            connection.execute(leases.insert().values(submission=row.id, worker=self._name, deadline=deadline))
             return connection.execute(select(submissions).where(mine)).one()
 
-    def _deadline(self) -> str:
-        later = self._context.clock().astimezone(UTC) + timedelta(seconds=LEASE_SECONDS)
-        return later.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    def _give_back(self, leased: Row[Any]) -> None:
+        """Let go of the sandbox and of the lease; where that fails too, the lease runs out by itself."""
+        desk = self._desks.pop(leased.bounty, None)
+        with suppress(Exception):
+            if desk is not None:
+                desk.close()
+            with self._context.database.write() as connection:
+                self._end(connection, leased, "received")
 
     def _finish(self, leased: Row[Any], state: str, reason: str | None, data: bytes | None = None) -> None:
-        """Keep the result, unless the lease ran out and somebody else has it by now."""
+        """Keep the result, unless the lease ran out and somebody else has it by now; the judge will announce it."""
         with self._context.database.write() as connection:
-            row = lock(connection, leased.bounty)
-            held = select(leases.c.submission).where(leases.c.submission == leased.id, leases.c.worker == self._name)
-            kept = select(submissions.c.attempts).where(submissions.c.id == leased.id)
-            if connection.scalar(held) is None or connection.scalar(kept) != leased.attempts:
-                return
-            connection.execute(leases.delete().where(leases.c.submission == leased.id))
-            mine = submissions.c.id == leased.id
-            connection.execute(submissions.update().where(mine).values(state=state, reason=reason))
-            if data is not None:
-                connection.execute(scores.delete().where(scores.c.submission == leased.id))
+            if self._end(connection, leased, state, reason) and data is not None:
                 connection.execute(scores.insert().values(submission=leased.id, data=data))
-            else:
-                pen = pen_for(connection, leased.bounty, self._context.now())
-                write_entry(connection, pen, head_of(row), state, {"submission": leased.id, "place": leased.place})
+
+    def _end(self, connection: Connection, leased: Row[Any], state: str, reason: str | None = None) -> bool:
+        """End the lease, if it is still this one."""
+        held = (
+            submissions.c.id == leased.id,
+            submissions.c.state == "scoring",
+            submissions.c.attempts == leased.attempts,
+        )
+        if not connection.execute(submissions.update().where(*held).values(state=state, reason=reason)).rowcount:
+            return False
+        connection.execute(leases.delete().where(leases.c.submission == leased.id))
+        return True
+
+    def _ready(self, row: Row[Any]) -> str:
+        """Return when the judge may come to a submission that is taken up now."""
+        hold = timedelta(seconds=self._context.limits.hold)
+        received = datetime.strptime(row.received, MOMENT).replace(tzinfo=UTC)
+        return max(written(received + hold), written(self._context.clock() + hold / 2))
 
 
-def open_desk(context: Context, connection: Connection, bounty: str, *, public_alone: bool = False) -> Desk:
-    """Fetch a bounty's rows, or its public ones alone, and start a sandbox that holds them."""
-    row = connection.execute(select(bounties).where(bounties.c.id == bounty)).one()
-    terms = read_terms(row)
-    rows, labels = features(connection, bounty, terms.label), public_labels(connection, bounty)
-    rows = rows.slice(0, len(labels)) if public_alone else rows
+def _first_free(now: str, *chosen: Any) -> Any:
+    """Choose the submission that came first, of those that nobody scores."""
+    lost = and_(submissions.c.state == "scoring", leases.c.deadline < now)
+    return (
+        select(*chosen)
+        .outerjoin(leases, leases.c.submission == submissions.c.id)
+        .where(submissions.c.state.in_(("received", "scoring")), or_(submissions.c.state == "received", lost))
+        .order_by(submissions.c.received, submissions.c.place)
+        .limit(1)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Fetched:
+    """What a desk is made of, read from the database."""
+
+    terms: Terms
+    schema: Schema
+    rows: Any
+    labels: Array
+    """Of the public rows."""
+    initial: Array
+
+
+def fetch_rows(connection: Connection, bounty: str, *, public_alone: bool = False) -> Fetched:
+    """Fetch a bounty's rows, or its public ones alone."""
+    row = find_bounty(connection, bounty)
+    terms, labels = read_terms(row), public_labels(connection, bounty)
+    rows = (
+        public_features(connection, bounty, terms.label) if public_alone else features(connection, bounty, terms.label)
+    )
     initial = Answers.of(get_file(connection, bounty, INITIAL_ANSWERS)).answers
-    judged = LocalHoldout(numbered(len(labels)), labels)
-    judged.open(Initial(initial), terms.make_loss())
+    return Fetched(terms, read_schema(row.schema), rows, labels, initial)
+
+
+def desk_of(limits: Limits, fetched: Fetched) -> Desk:
+    """Start a sandbox that holds a bounty's rows."""
+    judged = LocalHoldout(numbered(len(fetched.labels)), fetched.labels)
+    judged.open(Initial(fetched.initial), fetched.terms.make_loss())
     return Desk(
-        read_schema(row.schema),
-        rows,
-        len(labels),
-        LabelType.of(initial),
+        fetched.schema,
+        fetched.rows,
+        len(fetched.labels),
+        LabelType.of(fetched.initial),
         judged,
-        context.limits.sandbox(rows).__enter__(),
+        limits.sandbox(fetched.rows),
     )
 
 
 def read_terms(row: Row[Any]) -> Terms:
     """Read the terms of a bounty's row."""
-    import json
-
     return Terms.of(json.loads(row.settings))
-
-
-def parse_moment(text: str) -> datetime:
-    """Read an hour that was written down."""
-    return datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC)

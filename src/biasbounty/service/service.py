@@ -1,27 +1,39 @@
 """Service: every use case, and who may ask for it. Server, command line and client go through here and nowhere else."""
 
+from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from threading import Lock
+from typing import Any, BinaryIO
 
+from biasbounty.arrays import Array
 from biasbounty.core.decision_list import PointerDecisionList
-from biasbounty.errors import ConflictError, NotFoundError
+from biasbounty.errors import NotFoundError
 from biasbounty.exchange.to_onnx import to_onnx
 from biasbounty.given import require_words
-from biasbounty.service import lifecycle, opening, people, published, submitting, views
+from biasbounty.ledger.entries import read_line
+from biasbounty.service import exporting, lifecycle, opening, people, published, submitting, views
 from biasbounty.service.context import Context
 from biasbounty.service.data import Data
 from biasbounty.service.judging import Judging
 from biasbounty.service.people import Identity, Scope, Token
 from biasbounty.service.preflight import Preflight, Preflights
+from biasbounty.service.rotating import rotate_keys
 from biasbounty.service.rows import SHOWN, read_schema
 from biasbounty.service.scoring import Worker
 from biasbounty.service.submitting import Handed, Receipt
 from biasbounty.service.terms import Terms
 from biasbounty.service.views import BountyView, Page, Standing, SubmissionView
 from biasbounty.service.withdrawing import withdraw
-from biasbounty.store.artifacts import get_file
-from biasbounty.store.books import read_lines
+from biasbounty.store.artifacts import get, get_file
+from biasbounty.store.backups import back_up
+from biasbounty.store.books import Words, read_lines
+
+LINES = 1000
+"""So many lines of a ledger are read at a time."""
+MODELS = 8
+"""So many rounds are kept as ONNX."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +51,8 @@ class Service:
         self.context = context
         self._preflights = Preflights(context)
         self._judges: dict[str, Judging] = {}
+        self._models: OrderedDict[tuple[str, int, bool], bytes] = OrderedDict()
+        self._exporting = Lock()
 
     def __enter__(self) -> "Service":
         return self
@@ -68,6 +82,12 @@ class Service:
         who.require("organizer")
         return people.create_token(self.context, scope, label, name, team)
 
+    def renew_token(self, who: Identity, token: str) -> tuple[Token, str]:
+        """Make a token that takes another's place: by the organizer, or by whoever has it."""
+        if who.token != token:
+            who.require("organizer")
+        return people.renew_token(self.context, token)
+
     def tokens(self, who: Identity) -> list[Token]:
         """Return all tokens, without their secrets."""
         who.require("organizer")
@@ -83,13 +103,16 @@ class Service:
         if who.hunter != hunter:
             who.require("organizer")
         people.erase_hunter(self.context, hunter)
+        self._models.clear()  # which have the hunter's notes
 
     # Bounties
 
-    def open_bounty(self, who: Identity, terms: Terms, model: bytes, data: Data) -> OpenedBounty:
-        """Open a bounty."""
+    def open_bounty(
+        self, who: Identity, terms: Terms, model: bytes, data: Data, expected: Array | None = None
+    ) -> OpenedBounty:
+        """Open a bounty; the model's file is refused if it does not answer as expected on public rows."""
         who.require("organizer")
-        prepared = opening.prepare(self.context, terms, model, data)
+        prepared = opening.prepare(self.context, terms, model, data, expected)
         bounty = opening.open_bounty(self.context, prepared)
         return OpenedBounty(views.view_bounty(self.context, bounty), prepared.warnings)
 
@@ -114,8 +137,9 @@ class Service:
         who.require("organizer", "hunter")
         if submission is not None:
             self.submission(who, submission)
-        body = {"by": who.scope, "hunter": who.hunter, "submission": submission, "text": require_words(text, "text")}
-        return lifecycle.annotate(self.context, bounty, body)
+        body = {"by": who.scope, "hunter": who.hunter, "submission": submission}
+        said = Words(require_words(text, "text"), who.hunter)
+        return lifecycle.annotate(self.context, bounty, body, said)
 
     def file(self, bounty: str, role: str) -> bytes:
         """Return a file that may be shown: train, public or initial model; of a closed bounty, the openings."""
@@ -125,18 +149,23 @@ class Service:
         with self.context.database.read() as connection:
             return get_file(connection, bounty, role)
 
-    def decision_list(self, bounty: str) -> PointerDecisionList:
-        """Return the patched model, with all rounds."""
-        views.bounty_row(self.context, bounty)
-        return published.decision_list(self.context, bounty)
+    def decision_list(self, bounty: str, round: int | None = None) -> PointerDecisionList:
+        """Return the patched model, with all rounds up to one."""
+        return published.decision_list(self.context, bounty, round)
 
     def model(self, bounty: str, round: int | None = None) -> bytes:
-        """Return a round as one ONNX file."""
+        """Return a round as one ONNX file, which names the line of the ledger that published it."""
         row = views.bounty_row(self.context, bounty)
-        if round is not None and not 0 <= round <= row.round:
-            raise NotFoundError(f"round does not exist: expected a number from 0 to {row.round}, got {round}")
-        schema = read_schema(row.schema)
-        return to_onnx(self.decision_list(bounty), round=round, schema=schema, ledger_hash=row.head)
+        number = published.require_round(row, round)
+        key = (bounty, number, published.is_hidden(row))
+        with self._exporting:
+            if key not in self._models:
+                line = read_line(published.entry_of_round(self.context, bounty, number))
+                patched, schema = self.decision_list(bounty, number), read_schema(row.schema)
+                self._models[key] = to_onnx(patched, schema=schema, ledger_hash=line.hash)
+                while len(self._models) > MODELS:
+                    self._models.popitem(last=False)
+            return self._models[key]
 
     # Submissions
 
@@ -161,8 +190,8 @@ class Service:
 
     def withdraw(self, who: Identity, submission: str) -> SubmissionView:
         """Take back a submission that is not scored yet."""
-        if who.hunter is None or self.submission(who, submission).hunter != who.hunter:
-            who.require("hunter")
+        who.require("hunter")
+        self.submission(who, submission)
         withdraw(self.context, submission)
         return self.submission(who, submission)
 
@@ -175,10 +204,40 @@ class Service:
         return views.list_events(self.context, bounty, after, most)
 
     def ledger(self, bounty: str, start: int = 0, most: int | None = None) -> Iterator[bytes]:
-        """Yield the lines of a ledger."""
+        """Yield the lines of a ledger, some at a time: whoever reads slowly keeps nobody waiting."""
+        size = views.bounty_row(self.context, bounty).size
+        end = size if most is None else min(size, max(start, 0) + max(most, 0))
+        for first in range(max(start, 0), end, LINES):
+            with self.context.database.read() as connection:
+                lines = list(read_lines(connection, bounty, first, min(LINES, end - first)))
+            yield from lines
+
+    def artifact(self, bounty: str, digest: str) -> bytes:
+        """Return a file that everyone may have, by its hash: of the opening, or of an accepted submission."""
         views.bounty_row(self.context, bounty)
         with self.context.database.read() as connection:
-            yield from read_lines(connection, bounty, start, most)
+            if not published.is_shown(connection, bounty, digest):
+                raise NotFoundError(f"artifact does not exist: expected the hash of one, got {digest!r:.80}")
+            return get(connection, digest)
+
+    def export(self, bounty: str, file: BinaryIO) -> None:
+        """Write all of a bounty that everyone may have as one file, which can be verified and replayed."""
+        exporting.export(self.context, bounty, file)
+
+    def export_everything(self, who: Identity, bounty: str, file: BinaryIO) -> None:
+        """Write all of a bounty as one file, from which its organizer can judge everything anew. It is secret."""
+        who.require("organizer")
+        exporting.export(self.context, bounty, file, everything=True)
+
+    def rotate_keys(self, who: Identity, bounty: str) -> str:
+        """Change the key that signs a bounty's ledger, and the secret of its seals; return the new public key."""
+        who.require("organizer")
+        return rotate_keys(self.context, bounty)
+
+    def back_up(self, who: Identity, file: Path) -> None:
+        """Write a backup of everything to a new file, while the service runs. It holds all keys and holdouts."""
+        who.require("organizer")
+        back_up(self.context.database, file)
 
     # Work
 
@@ -187,16 +246,13 @@ class Service:
         return Worker(self.context, name)
 
     def judge(self, bounty: str) -> int:
-        """Judge what can be judged now, in order, and finish a close that waited for it; return how many."""
-        judging = self._judges.setdefault(bounty, Judging(self.context, bounty))
-        judged = 0
-        try:
-            while judging.judge_next() is not None:
-                judged += 1
-        except ConflictError:
-            lifecycle.annotate(self.context, bounty, {"by": "service", "text": "the checker has stopped"})
-            lifecycle.move(self.context, bounty, "close")
-        lifecycle.finish(self.context, bounty)
+        """Judge what can be judged now, in order, close what is over, and return how many were judged."""
+        lifecycle.close_in_time(self.context, views.bounty_row(self.context, bounty))
+        judging, judged = self._judges.setdefault(bounty, Judging(self.context, bounty)), 0
+        while judging.judge_next() is not None:
+            judged += 1
+        if lifecycle.finish(self.context, bounty):
+            self._judges.pop(bounty, None)
         return judged
 
     def judge_all(self) -> int:

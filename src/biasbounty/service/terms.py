@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
+from datetime import UTC, datetime
 from typing import Any
 
 from biasbounty import losses
@@ -12,6 +13,7 @@ from biasbounty.core.thresholds import Paper, Plain
 from biasbounty.errors import SettingsError
 from biasbounty.given import require_words
 from biasbounty.losses import Loss
+from biasbounty.service.context import written
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,11 @@ class Terms:
         require_words(self.label, "label")
         if not isinstance(self.quota, int) or isinstance(self.quota, bool) or self.quota < 1:
             raise SettingsError(f"quota is out of range: expected a whole number from 1, got {self.quota!r}")
-        if not isinstance(self.rules, str) or len(self.rules) > 20_000:
-            raise SettingsError("rules cannot be shown: expected text of at most 20,000 characters, got another thing")
+        if not _is_text(self.rules):
+            raise SettingsError(
+                "rules cannot be shown: expected at most 20,000 printable characters, got another thing"
+            )
+        object.__setattr__(self, "closes", _moment(self.closes))
         self.make_loss(), self.make_checker(), self.make_payouts()
 
     def make_loss(self) -> Loss:
@@ -110,6 +115,27 @@ class Terms:
             name: _number(name, value) if known[name] in _REAL else value for name, value in given.items()
         }
         return Terms(**read)
+
+
+def _is_text(words: Any) -> bool:
+    return (
+        isinstance(words, str)
+        and len(words) <= 20_000
+        and all(letter.isprintable() or letter in "\r\n\t" for letter in words)
+    )
+
+
+def _moment(text: Any) -> str:
+    """Return an ISO date and time as it is written everywhere here; without a zone it is UTC."""
+    try:
+        moment = datetime.fromisoformat(text) if text else None
+    except (TypeError, ValueError) as error:
+        raise SettingsError(
+            f"closes is no date: expected one such as 2030-12-31T18:00:00Z, or nothing, got {text!r:.40}"
+        ) from error
+    if moment is None:
+        return ""
+    return written(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
 
 
 _REAL = {float, "float", float | None, "float | None"}

@@ -1,8 +1,10 @@
 """Tables: what is kept, and how.
 
-`lines` is the ledger, and with `artifacts` and `sealed` the only source; whatever a bounty has become can be rebuilt
-from these. `bounties`, `submissions` and `rounds` are projections of it, written in the same transaction. `leases` and
-`scores` are work in progress, which can be done again. Tokens are kept as hashes.
+`lines` is the ledger, and with `artifacts`, `sealed` and `words` the only source; whatever a bounty has become can be
+rebuilt from these. `bounties`, `submissions` and `rounds` are projections of it, written in the same transaction.
+`leases` and `scores` are work in progress, which can be done again. Tokens are kept as hashes.
+
+What changes here changes in a migration too (`migrations/versions`); a test compares the two.
 """
 
 from sqlalchemy import (
@@ -59,8 +61,10 @@ secrets = Table(
     metadata,
     _of_bounty(primary_key=True),
     Column("name", Text, primary_key=True),
+    Column("since", Integer, primary_key=True, autoincrement=False),
     Column("value", LargeBinary, nullable=False),
 )
+"""The key of the ledger and the secret of its seals, each with the entry from which on it holds."""
 
 artifacts = Table(
     "artifacts",
@@ -93,7 +97,17 @@ sealed = Table(
     Column("number", Integer, primary_key=True),
     Column("value", Text, nullable=False),
 )
-"""What the entry of this number holds a commitment to."""
+"""What the entry of this number holds a commitment to, until the bounty closes."""
+
+words = Table(
+    "words",
+    metadata,
+    _of_bounty(primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("hunter", Text),
+    Column("text", Text, nullable=False),
+)
+"""What somebody wrote, shown to all: the entry of this number holds a commitment to it, so that it can be erased."""
 
 submissions = Table(
     "submissions",
@@ -110,15 +124,19 @@ submissions = Table(
     Column("model_hash", Text, nullable=False),
     Column("note", Text, nullable=False),
     Column("entry", Integer, nullable=False),
+    Column("entry_hash", Text, nullable=False),
     Column("attempts", Integer, nullable=False),
+    Column("ready", Text),
     Column("reason", Text),
     Column("judged", Text),
     Column("verdict", Text),
     Column("verdict_entry", Integer),
     UniqueConstraint("bounty", "place"),
     UniqueConstraint("bounty", "hunter", "key"),
-    Index("ix_submissions_bounty_state_place", "bounty", "state", "place"),
+    Index("ix_submissions_state_received_place", "state", "received", "place"),
+    Index("ix_submissions_bounty_hunter_received", "bounty", "hunter", "received"),
 )
+"""`ready` is when the judge may come to it at the earliest; `state` is shown only then (`service.views`)."""
 
 leases = Table(
     "leases",
@@ -143,7 +161,11 @@ rounds = Table(
     Column("number", Integer, primary_key=True),
     Column("submission", Text, ForeignKey("submissions.id")),
     Column("repairs", Text, nullable=False),
+    Column("payout", BigInteger, nullable=False),
+    Column("hash", Text, nullable=False),
+    Index("ix_rounds_submission", "submission"),
 )
+"""`hash` is that of all that the list holds up to this round (`ledger.lists`)."""
 
 hunters = Table(
     "hunters",
@@ -172,7 +194,8 @@ events = Table(
     Column("number", _Number, primary_key=True, autoincrement=True),
     _of_bounty(),
     Column("kind", Text, nullable=False),
+    Column("entry", Integer),
     Column("body", Text, nullable=False),
     Index("ix_events_bounty_number", "bounty", "number"),
 )
-"""What was announced, for pages and webhooks: nothing that is not shown to anyone."""
+"""What was announced, for pages and webhooks: nothing that is not shown to anyone, and no words (see `words`)."""
