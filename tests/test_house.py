@@ -100,7 +100,7 @@ def test_the_requirements_are_hashed_and_name_no_address() -> None:
 def test_the_demo_pins_agree_with_the_development_pins() -> None:
     pins = [
         {
-            line.split(" \\")[0]
+            line.split(" ")[0]
             for line in (ROOT / "requirements" / f"{name}.txt").read_text().splitlines()
             if "==" in line
         }

@@ -131,4 +131,4 @@ def test_without_the_extra_the_command_line_names_it() -> None:
     code = "import sys; sys.modules['typer'] = None; from biasbounty.cli import main; main()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert "the command line needs typer: install biasbounty[cli,report]" in done.stderr
+    assert "the command line needs typer: install biasbounty[cli,report,server,client]" in done.stderr

@@ -41,6 +41,7 @@ class _Public:
     rows: LocalHoldout
 
     def close(self) -> None:
+        """Let go of the sandbox."""
         self.desk.close()
 
 

@@ -132,6 +132,8 @@ class _Secrets:
         self._kept = [(since, bytes(value)) for since, value in connection.execute(chosen.order_by(secrets.c.since))]
 
     def at(self, number: int) -> bytes:
+        """Return the secret that holds for an entry."""
+        """Return the secret that was in use at an entry."""
         return [secret for since, secret in self._kept if since <= number][-1]
 
 
