@@ -34,6 +34,10 @@ def test_the_committed_results_name_their_machine_and_met_their_targets() -> Non
         "SliceFinder.find",
         "predicate on ",
         "refusal that takes longest",
+        "warm sandbox",
+        "sandbox above opening",
+        "start of a sandbox",
+        "exported list",
     )
     for words in parts:
         assert any(figure["name"].startswith(words) for figure in figures), words

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import struct
 import zipfile
 from collections.abc import Callable
@@ -119,10 +120,22 @@ def test_a_file_is_replaced_at_once_or_not_at_all(tmp_path: Path) -> None:
     save(golden_list(), tmp_path / "list")
     assert [path.name for path in tmp_path.iterdir()] == ["list"]
     (tmp_path / "folder").mkdir()
-    with pytest.raises(IsADirectoryError):
+    with pytest.raises(ArchiveError, match="cannot be written: expected the path of a file, .* name a file"):
         save(golden_list(), tmp_path / "folder")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "list"]
     assert load(tmp_path / "list").nodes == golden_list().nodes
+
+
+def test_what_is_no_file_is_never_replaced_by_one(tmp_path: Path) -> None:
+    """A device or a pipe that stands at the path stays there, whatever the rights of whoever saves."""
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ArchiveError, match="cannot be written: expected the path of a file, .*pipe; name a file"):
+        save(golden_list(), tmp_path / "pipe")
+    assert (tmp_path / "pipe").is_fifo()
+    with pytest.raises(ArchiveError, match="cannot be written: .* got No such file or directory; look at the path"):
+        save(golden_list(), tmp_path / "no folder" / "list")
+    save(golden_list(), tmp_path / ("x" * 250))
+    assert sorted(len(path.name) for path in tmp_path.iterdir()) == [4, 250]
 
 
 def _files() -> dict[str, bytes]:

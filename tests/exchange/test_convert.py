@@ -34,6 +34,7 @@ from sklearn.ensemble import (
     VotingClassifier,
 )
 from sklearn.feature_selection import SelectKBest, VarianceThreshold
+from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import (
     ElasticNet,
@@ -45,7 +46,7 @@ from sklearn.linear_model import (
     RidgeClassifier,
     SGDClassifier,
 )
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
@@ -436,6 +437,20 @@ def test_conversion_changes_neither_rows_nor_model() -> None:
     assert (_matrix() == X).all()
 
 
+def test_boosted_trees_that_were_fitted_on_a_frame_are_converted_without_a_warning() -> None:
+    X = _frame(missing=False)[_numeric()]
+    for model, y in ((GradientBoostingRegressor(), _amounts()), (GradientBoostingClassifier(), _schooling())):
+        fitted = _fit(model.set_params(n_estimators=3), X, y)
+        assert compare(fitted, convert(fitted, X), X).count == 0
+
+
+def test_a_transformer_that_is_frozen_is_converted_as_it_is() -> None:
+    X = _frame()[TEXT].fillna("none")
+    frozen = FrozenEstimator(_one_hot().fit(_some(X)))
+    fitted = _fit(make_pipeline(frozen, LogisticRegression()), X)
+    assert compare(fitted, convert(fitted, X), X).count == 0
+
+
 def test_nothing_is_printed_and_no_file_or_path_is_named(capfd: Any) -> None:
     data = convert(_module(torch.nn.Linear(8, 3)), _matrix())
     convert(_fit(GaussianNB()), _matrix()[:500])
@@ -523,6 +538,27 @@ REFUSED: dict[str, tuple[Callable[[], Any], Callable[[], Any], str]] = {
         _matrix,
         "expected one answer for each row, got 2; fit one model each",
     ),
+    "encoded dates": (
+        lambda: _fit(make_pipeline(_one_hot(), DecisionTreeClassifier()), _dated()[["when"]]),
+        lambda: _dated()[["when"]],
+        "step 'onehotencoder' of model, OneHotEncoder, cannot be converted: expected categories",
+    ),
+    "search without its best": (
+        lambda: _fit(GridSearchCV(DecisionTreeClassifier(), {"max_depth": [1]}, cv=2, refit=False)),
+        _matrix,
+        "expected a GridSearchCV that was fitted with refit=True, got refit=False; fit the estimator that it chose",
+    ),
+    "threshold": (
+        lambda: _fit(FixedThresholdClassifier(LogisticRegression(max_iter=2000), threshold=0.1)),
+        _matrix,
+        "the likeliest class, got FixedThresholdClassifier; fit its estimator with class_weight=",
+    ),
+    "transformer": (
+        lambda: _fit(StandardScaler()),
+        _matrix,
+        "expected a model that has predict, got StandardScaler; make a pipeline",
+    ),
+    "rows not given": (lambda: _fit(LinearRegression()), lambda: None, "rows are not given: .* hand in public rows"),
     "no rows": (lambda: _fit(LinearRegression()), lambda: _matrix()[:0], "rows are none: expected at least one"),
     "linear booster": (
         lambda: _fit(xgboost.XGBRegressor(booster="gblinear", n_estimators=2)),

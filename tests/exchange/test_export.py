@@ -176,6 +176,22 @@ def test_the_schema_is_put_together_from_the_leaves_where_these_tell_it() -> Non
         export(matrix)
 
 
+def test_a_column_of_nothing_is_one_of_text_where_text_is_asked_of_it() -> None:
+    """Rows in which a column of text holds nothing at all have no text by which to know it."""
+    X = pd.DataFrame({"a": [1.0, 2.0, 3.0], "job": ["cook", None, "judge"]})
+    blank = X.assign(job=None)
+    number = _onnx(leaves.same("a", leaves.DOUBLE, leaves.INT64))
+    for group in (
+        parse("job < 'joiner' OR job IS NULL", bb.Schema.of(X, categories=False)),
+        _onnx(leaves.word("job", "cook")),
+    ):
+        decision_list = PointerDecisionList(number, (UpdateNode(group, _onnx(leaves.above("a", 1))),), (0, 1))
+        data = export(decision_list, X=blank)
+        assert data == export(decision_list, schema=bb.Schema.of(blank))
+        verify_parity(data, parity_rows(decision_list, blank))
+        verify_parity(data, parity_rows(decision_list, X))
+
+
 @pytest.mark.parametrize("columns", [1, 40])
 def test_narrow_and_wide_matrices_are_read_alike(columns: int) -> None:
     rng = np.random.default_rng(columns)
@@ -309,6 +325,23 @@ def test_answers_that_are_no_labels_are_refused_as_predict_refuses_them() -> Non
                 expected = _answer_or_words(decision_list.predict, row[np.newaxis])
                 got = _answer_or_words(lambda rows, asked=session: asked.run(None, {"X": rows})[0], row[np.newaxis])
                 assert (expected in got) if isinstance(expected, str) else _bits(got) == _bits(expected), (dtype, row)
+
+
+def test_labels_of_16_bits_are_finite_and_rounded_once() -> None:
+    X = np.array([[1.0], [2048.0], [2049.0], [65504.0], [65520.0], [-(2.0**31)], [np.nan]])
+    labels = LabelType(np.dtype(np.float16))
+    for element in (leaves.INT64, 6, leaves.FLOAT):
+        decision_list = PointerDecisionList(_onnx(leaves.same("x0", leaves.DOUBLE, element)), labels=labels)
+        session = open_session(export(decision_list))
+        for row in X:
+            expected = _answer_or_words(decision_list.predict, row[np.newaxis])
+            got = _answer_or_words(lambda rows, asked=session: asked.run(None, {"x0": rows})[0], row[np.newaxis])
+            assert (expected in got) if isinstance(expected, str) else _bits(got) == _bits(expected), (element, row)
+    twice = PointerDecisionList(_onnx(leaves.same("x0", leaves.DOUBLE, leaves.DOUBLE)), labels=labels)
+    with pytest.raises(
+        ConversionError, match="initial model answers in another type: expected float32 or less .* twice"
+    ):
+        export(twice)
 
 
 def _answer_or_words(ask: Any, rows: Any) -> Any:

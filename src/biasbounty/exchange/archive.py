@@ -57,13 +57,20 @@ def load(path: str | os.PathLike[str], *, run: Callable[[bytes, Any], Array] | N
 
 
 def _replace(path: Path, data: bytes) -> None:
-    """Put bytes in a file's place at once, so that no reader meets half of them."""
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    """Put bytes in a file's place at once, so that no reader meets half of them; nothing but a file is replaced."""
+    if path.is_dir() or (path.exists() and not path.is_file()):
+        raise ArchiveError(f"archive cannot be written: expected the path of a file, got {path}; name a file")
+    beside = path.with_name(f".{secrets.token_hex(8)}")
     try:
-        with beside.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
+        try:
+            with beside.open("xb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            beside.replace(path)
+        finally:
+            beside.unlink(missing_ok=True)
+    except OSError as error:
+        raise ArchiveError(
+            f"archive cannot be written: expected a folder that takes it, got {error.strerror}; look at the path"
+        ) from error

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from biasbounty.arrays import shown
+from biasbounty.core.rows import Rows
 from biasbounty.errors import ConversionError, RefusedError, SubmissionFailedError
 from biasbounty.exchange.columns import names_of
 from biasbounty.exchange.converting.columns import take_in
@@ -75,7 +76,12 @@ def _verify_convertible(fitted: Any, X: Any) -> None:
             f"model cannot be converted: expected one of {WRITTEN}, got {type(fitted).__name__}, which is code; "
             "write a group as predicate text, or fit a model to it"
         )
-    if not len(X):
+    if X is None:
+        raise ConversionError(
+            "rows are not given: expected X, rows like those it was fitted on, got None; hand in public rows, on which "
+            "the answers are compared"
+        )
+    if not len(Rows(X)):
         raise ConversionError("rows are none: expected at least one row to compare on, got 0; hand in public rows")
     if hasattr(fitted, "fit"):
         _verify_fitted(fitted)

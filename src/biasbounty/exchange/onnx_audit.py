@@ -34,9 +34,18 @@ def audit(data: bytes, schema: Schema | None = None, *, answers: bool = True) ->
             a schema, it may take in and answer with tensors of any shape.
     """
     model = read(data)
-    reasons = tuple(islice(dict.fromkeys(_reasons(model, schema, answers)), MOST_REASONS))
+    reasons = tuple(islice(_distinct(_reasons(model, schema, answers)), MOST_REASONS))
     if reasons:
         raise RefusedError(reasons)
+
+
+def _distinct(reasons: Iterator[str]) -> Iterator[str]:
+    """Yield each reason once, as it comes: a reason may take milliseconds to find, and a file may have 10,000."""
+    told: set[str] = set()
+    for reason in reasons:
+        if reason not in told:
+            told.add(reason)
+            yield reason
 
 
 def _reasons(model: Model, schema: Schema | None, answers: bool) -> Iterator[str]:

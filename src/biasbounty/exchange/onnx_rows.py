@@ -2,22 +2,24 @@
 
 The batch axis is followed from the inputs on. Of each tensor it is known that it is the same whatever the rows are, or
 that its first axis is the batch and its row i depends on row i of the inputs alone, or how long axes are; else it is
-unproved, with the reason. Each operator has a rule, in the onnx_row_ files. What the first output does not need is not
+unproved, with the reason. Each operator has a rule, in `proving`. What the first output does not need is not
 asked about. In doubt nothing is proved: such a graph is run one row at a time, which is slow and always right.
 
 A proof is about what is computed, not about the last bit: libraries add up in another order for one row than for
 many, so a sum may differ by rounding.
 """
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from biasbounty.arrays import shown
 from biasbounty.exchange.auditing.reading import Model
 from biasbounty.exchange.auditing.walk import RANDOM, Node, called, domain_of, graphs, numbers_of, subgraphs
 from biasbounty.exchange.proving import learned, numbers, shapes
 from biasbounty.exchange.proving.sizes import follow
 from biasbounty.exchange.proving.steps import RULES, Step
-from biasbounty.exchange.proving.values import Aligned, Fixed, Length, N, NotProved, Unproved, Value
+from biasbounty.exchange.proving.values import Aligned, Fixed, Length, N, NotProved, Shape, Unproved, Value
 
 _ROOMS = (learned, numbers, shapes)
 """Where the rules are; importing them registers these."""
@@ -29,8 +31,16 @@ def why_not_row_wise(model: Model) -> str | None:
         return "the model has functions of its own, which are not followed: expected none; inline them"
     if not model.graph.output:
         return "the graph has no output: expected one"
-    first = model.graph.output[0].name
-    value = _Proof.of(model.graph).run(model.graph).get(first, Unproved("the first output is made by no node"))
+    try:
+        values = _Proof.of(model.graph).run(model.graph)
+    except NotProved as reason:
+        return f"an input {reason}"
+    return _declared_otherwise(model.graph, values) or _why_not(values, model.graph.output[0].name)
+
+
+def _why_not(values: dict[str, Value], first: str) -> str | None:
+    """Return why the first output is not known to have its rows apart, along its first axis."""
+    value = values.get(first, Unproved("the first output is made by no node"))
     if isinstance(value, Unproved):
         return value.reason
     if isinstance(value, Aligned):
@@ -39,16 +49,49 @@ def why_not_row_wise(model: Model) -> str | None:
     return "the first output is the same for any rows, and has no row for each of them; repeat it for each row"
 
 
+def _declared_otherwise(graph: Any, values: dict[str, Value]) -> str | None:
+    """Return which tensor a file says to be of another shape than it is.
+
+    The runtime believes what is declared: it would take a number of rows that is declared for the number of rows. Old
+    converters declare outputs wrong, which does no harm to a tensor that no other can take its shape from.
+    """
+    harmless = _last(graph)
+    for declared in (*graph.input, *graph.output, *graph.value_info):
+        shape = getattr(values.get(declared.name), "shape", None)
+        if shape is not None and declared.name not in harmless and _is_other(shape, declared.type.tensor_type):
+            return f"tensor {shown(declared.name)} is declared to be of another shape than it has: leave that out"
+    return None
+
+
+def _last(graph: Any) -> set[str]:
+    """Return the tensors that no node takes in, nor has the runtime cause to: it merges nodes that do the same."""
+    taken = {name for one in graphs(graph) for node in one.node for name in node.input}
+    taken |= {value.name for one in graphs(graph) if one is not graph for value in one.output}
+    often = Counter(node.op_type for node in graph.node)
+    return {name for node in graph.node if often[node.op_type] == 1 for name in node.output} - taken
+
+
+def _is_other(shape: Shape, declared: Any) -> bool:
+    if not declared.HasField("shape"):
+        return False
+    dims = declared.shape.dim
+    pairs = zip(shape, dims, strict=False)
+    said = [(length, dim.dim_value) for length, dim in pairs if dim.HasField("dim_value") and length is not None]
+    return len(dims) != len(shape) or any(length != number for length, number in said)
+
+
 @dataclass
 class _Proof:
     """What is known of each tensor of a graph so far."""
 
+    made: frozenset[str]
+    """The names of all that nodes make, before it is known what they are."""
     values: dict[str, Value] = field(default_factory=dict)
 
     @staticmethod
     def of(graph: Any) -> "_Proof":
         """Begin with initializers, which are fixed, and inputs, which are rows."""
-        proof = _Proof()
+        proof = _Proof(frozenset(name for node in graph.node for name in node.output))
         for tensor in graph.initializer:
             proof.learn(tensor.name, _constant(tensor))
         for tensor in graph.sparse_initializer:
@@ -107,7 +150,8 @@ class _Proof:
             for graph in graphs(one)
             for name in (*(name for inner in graph.node for name in inner.input), *(out.name for out in graph.output))
         }
-        return [self.values[name] for name in sorted(names) if name in self.values]
+        known = (self._value(name) for name in sorted(names) if name in self.values or name in self.made)
+        return [value for value in known if value is not None]
 
     def _unproved(self, node: Node, reason: str) -> tuple[Value, ...]:
         return (Unproved(f"{called(node)} {reason}"),) * len(node.output)

@@ -16,6 +16,8 @@ _FILE = re.compile(
 )
 
 MOST_AXES = 64
+MOST_LETTERS = 2**22
+"""How much text may stand where paths are looked for."""
 
 _ELEMENTS = {
     1: ("float", "float_data", 4),
@@ -48,9 +50,25 @@ def contents_reasons(model: Model) -> Iterator[str]:
         )
     if model.training_info:
         yield "file has training information: expected none, got some; export the model for inference"
+    letters = 0
     for message in messages(model):
+        letters += _letters(message)
+        if letters > MOST_LETTERS:
+            yield (
+                f"file has too much text in metadata and attributes: expected at most {MOST_LETTERS:,} letters, got "
+                "more; take out metadata (del model.metadata_props[:], and that of nodes)"
+            )
+            return
         act = _ACTS.get(message.DESCRIPTOR.name)
         yield from act(message) if act is not None else ()
+
+
+def _letters(message: Message) -> int:
+    """Return how much of a message is searched for paths, which takes a while."""
+    kind = message.DESCRIPTOR.name
+    if kind == "StringStringEntryProto":
+        return len(message.key) + len(message.value)
+    return sum(len(attribute.s) for attribute in message.attribute) if kind == "NodeProto" else 0
 
 
 def _tensor_reasons(tensor: Tensor) -> Iterator[str]:

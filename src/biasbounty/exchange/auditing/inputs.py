@@ -31,6 +31,7 @@ def input_reasons(model: Model, schema: Schema | None) -> Iterator[str]:
         return
     if len({value.name for value in given}) != len(given):
         yield "inputs share a name: expected distinct names, got some twice; rename them"
+        return
     for value in given:
         problems = list(_own_reasons(value))
         yield from problems

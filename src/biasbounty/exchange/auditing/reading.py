@@ -16,15 +16,16 @@ from biasbounty.errors import MissingExtraError, RefusedError
 
 MOST_BYTES = 64 * 2**20
 MOST_PARTS = 200_000
-"""How many messages, and fields other than runs of short values, a file may have."""
+"""How many messages, and fields other than runs of numbers and short texts, a file may have."""
 MOST_NESTED = 64
 """How deep messages may nest; a subgraph takes three levels. Protobuf's own limit is 100."""
 
 Model: TypeAlias = Any
 Message: TypeAlias = Any
 
-_SHORT_TEXT = 32
-"""Texts up to this length are counted in runs: the modes of a tree's nodes, one for each node."""
+_SHORT_TEXTS = range(4, 32)
+"""Texts of these lengths are not counted: the modes of a tree's nodes, one for each node. Shorter ones are, for they
+take ten times their size in memory."""
 _WIDTHS = {1: 8, 5: 4}
 """How many bytes the value of a field of each fixed wire type has."""
 
@@ -134,7 +135,7 @@ def _value(field: Any) -> bytes:
     wire = _wires(field)[0]
     tag = re.escape(bytes([field.number << 3 | wire]))
     if wire == 2:
-        lengths = (re.escape(bytes([size])) + b".{%d}" % size for size in range(_SHORT_TEXT))
+        lengths = (re.escape(bytes([size])) + b".{%d}" % size for size in _SHORT_TEXTS)
         return tag + b"(?:" + b"|".join(lengths) + b")"
     return tag + (b"[\x80-\xff]{0,9}[\x00-\x7f]" if wire == 0 else b".{%d}" % _WIDTHS[wire])
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import TypeAlias
 
+from biasbounty.exchange.auditing.contents import MOST_AXES
 from biasbounty.exchange.auditing.reading import Model
 from biasbounty.exchange.auditing.walk import MOST_NUMBERS, Graph, Node, called, graphs, numbers_of
 
@@ -16,6 +17,11 @@ MOST_VALUES = 2**24
 MOST_ROUNDS = 10**6
 MOST_REACH = 2**16
 """How large a kernel, stride or pad may be."""
+
+_MOST_IN_SHAPES = 2 * MOST_AXES
+"""A shape has a number for each axis, and pads have two."""
+_BEYOND = 2**64
+"""Whatever is larger counts as this: a product of many large numbers would be too long to be written down."""
 
 Constants: TypeAlias = Mapping[str, tuple[int, ...]]
 
@@ -37,13 +43,13 @@ def _constants(model: Model) -> Constants:
     found: dict[str, tuple[int, ...]] = {}
     for graph in graphs(model.graph):
         for name, numbers in _constants_in(graph):
-            found[name] = max(found.get(name, numbers), numbers, key=_volume)
+            found[name] = max(found[name], numbers, key=_volume) if name in found else numbers
     return found
 
 
 def _constants_in(graph: Graph) -> Iterator[tuple[str, tuple[int, ...]]]:
     for tensor in graph.initializer:
-        numbers = numbers_of(tensor)
+        numbers = numbers_of(tensor, _MOST_IN_SHAPES)
         if numbers is not None:
             yield tensor.name, numbers
     for node in graph.node:
@@ -55,9 +61,9 @@ def _constants_in(graph: Graph) -> Iterator[tuple[str, tuple[int, ...]]]:
 def _constant(node: Node) -> tuple[int, ...] | None:
     for attribute in node.attribute:
         if attribute.name == "value":
-            return numbers_of(attribute.t)
+            return numbers_of(attribute.t, _MOST_IN_SHAPES)
         if attribute.name in ("value_int", "value_ints"):
-            return (attribute.i,) if attribute.name == "value_int" else tuple(attribute.ints[:MOST_NUMBERS])
+            return (attribute.i,) if attribute.name == "value_int" else tuple(attribute.ints[:_MOST_IN_SHAPES])
     return None
 
 
@@ -96,7 +102,7 @@ def _made(node: Node, given: list[tuple[int, ...] | None]) -> int:
 
 
 def _volume(numbers: tuple[int, ...]) -> int:
-    return prod(abs(number) or 1 for number in numbers)
+    return min(prod(abs(number) or 1 for number in numbers), _BEYOND)
 
 
 def _steps(given: list[tuple[int, ...] | None]) -> int:

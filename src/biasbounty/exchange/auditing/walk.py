@@ -19,10 +19,15 @@ RANDOM = frozenset(
 )
 """Operators that may answer differently each time."""
 
-MOST_NUMBERS = 1024
+MOST_NUMBERS = 256
 """Constants of more numbers than this are no sizes, axes or places, and are not looked at."""
 _WHOLE = {2: np.uint8, 3: np.int8, 4: np.uint16, 5: np.int16, 6: np.int32, 7: np.int64, 9: np.bool_, 12: np.uint32}
 """Element types of whole numbers, by their numbers in ONNX."""
+_RANGES: dict[Any, tuple[int, int]] = {
+    element: (0, 1) if element is np.bool_ else (int(np.iinfo(element).min), int(np.iinfo(element).max))
+    for element in _WHOLE.values()
+}
+"""What each holds; a number beyond stands for another one, and the runtime decides which."""
 
 
 def messages(model: Model) -> Iterator[Message]:
@@ -66,16 +71,18 @@ def called(node: Node) -> str:
     return f"node {shown(name)} ({shown(node.op_type, str)})"
 
 
-def numbers_of(tensor: Tensor) -> tuple[int, ...] | None:
-    """Return the whole numbers of a small tensor of at most one axis, if it is one."""
+def numbers_of(tensor: Tensor, most: int = MOST_NUMBERS) -> tuple[int, ...] | None:
+    """Return the whole numbers of a small tensor of at most one axis, if it is one and all are of its type."""
     element = _WHOLE.get(tensor.data_type)
     size = tensor.dims[0] if len(tensor.dims) else 1
-    if element is None or len(tensor.dims) > 1 or not 0 <= size <= MOST_NUMBERS or tensor.data_location:
+    if element is None or len(tensor.dims) > 1 or not 0 <= size <= most or tensor.data_location:
         return None
     if tensor.HasField("raw_data"):
         if len(tensor.raw_data) != size * np.dtype(element).itemsize:
             return None
-        values = np.frombuffer(tensor.raw_data, element).tolist()
+        values = np.frombuffer(tensor.raw_data, np.uint8 if element is np.bool_ else element).tolist()
     else:
         values = list(tensor.int64_data or tensor.int32_data or tensor.uint64_data)
-    return tuple(int(value) for value in values) if len(values) == size else None
+    least, greatest = _RANGES[element]
+    is_held = len(values) == size and all(least <= value <= greatest for value in values)
+    return tuple(values) if is_held else None

@@ -81,7 +81,7 @@ def require_kind(blocks: Blocks, text: bool, who: str) -> None:
             )
         if (block.element == "string") != text:
             wanted, got = ("text", "numbers") if text else ("numbers", "text")
-            advice = "take text columns through an OneHotEncoder or OrdinalEncoder first"
+            advice = "take text columns through an OneHotEncoder or OrdinalEncoder before it, in a pipeline around it"
             where = f" in column {shown(block.name)}" if block.name else ""
             raise ConversionError(f"{who} cannot be converted: expected {wanted}, got {got}{where}; {advice}")
 

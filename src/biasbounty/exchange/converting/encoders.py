@@ -31,9 +31,10 @@ def encode(graph: Graph, encoder: Any, blocks: Blocks, who: str) -> Blocks:
     """Add a fitted OneHotEncoder, OrdinalEncoder or TargetEncoder."""
     encoded = []
     for place, (block, categories) in enumerate(zip(singles(graph, blocks), encoder.categories_, strict=True)):
+        codes = code(graph, block, categories.tolist(), who)
         table = _table(encoder, place, who)
         if table.shape[1]:
-            rows = graph.add("Gather", graph.constant(table), code(graph, block, categories.tolist(), who), axis=0)
+            rows = graph.add("Gather", graph.constant(table), codes, axis=0)
             encoded.append(Block(rows, "double", table.shape[1]))
     joined = joined_block(graph, tuple(encoded))
     return numbers(joined.value, joined.width)

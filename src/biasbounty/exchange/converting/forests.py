@@ -1,5 +1,6 @@
 """scikit-learn's trees, forests and boosted trees, as trees of ours."""
 
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -82,7 +83,9 @@ def _boosted(graph: Graph, model: Any, blocks: Blocks, who: str, scores: Any) ->
 
 def _base(model: Any, scores: Any, trees: list[Tree]) -> Array:
     """Return what boosting started from: the scores of a row of zeros less what its trees add."""
-    base = np.array(scores(np.zeros((1, model.n_features_in_))), np.float64).reshape(-1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that the row of zeros has no names
+        base = np.array(scores(np.zeros((1, model.n_features_in_))), np.float64).reshape(-1)
     for tree, model_tree in zip(trees, model.estimators_.reshape(-1), strict=True):
         leaf = model_tree.tree_.apply(np.zeros((1, model.n_features_in_), np.float32))[0]
         base[tree.score] -= tree.values[leaf, 0]

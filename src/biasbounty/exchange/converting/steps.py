@@ -58,6 +58,7 @@ _TRANSFORMERS: Mapping[Transformer, str] = {
 }
 _LIBRARIES = ("sklearn", "lightgbm", "xgboost", "biasbounty")
 _SEARCHES = {"GridSearchCV", "RandomizedSearchCV", "HalvingGridSearchCV", "HalvingRandomSearchCV"}
+_THRESHOLDED = {"FixedThresholdClassifier", "TunedThresholdClassifierCV"}
 
 WRITTEN = (
     "pipelines and column transformers of scikit-learn, its trees, forests, boosted trees and linear models, LightGBM, "
@@ -74,6 +75,7 @@ def answer_of(graph: Graph, model: Any, blocks: Blocks, who: str) -> Answer:
         last, estimator = model.steps[-1]
         return answer_of(graph, estimator, blocks, f"step {last!r} of {who}")
     if name in _SEARCHES:
+        _require_refitted(model, who)
         return answer_of(graph, model.best_estimator_, blocks, f"best estimator of {who}")
     if name == "FrozenEstimator":
         return answer_of(graph, model.estimator, blocks, who)
@@ -81,6 +83,7 @@ def answer_of(graph: Graph, model: Any, blocks: Blocks, who: str) -> Answer:
     if write is not None:
         return write(graph, model, blocks, _with_type(who, model))
     _require_sklearn(model, who)
+    _require_answers(model, who)
     return answer_by_skl2onnx(graph, model, blocks, _with_type(who, model))
 
 
@@ -95,6 +98,8 @@ def transformed(graph: Graph, step: Any, blocks: Blocks, who: str) -> Blocks:
         return blocks
     if name == "ColumnTransformer":
         return _by_columns(graph, step, blocks, who)
+    if name == "FrozenEstimator":
+        return transformed(graph, step.estimator, blocks, who)
     if name == "FeatureUnion":
         return _union(graph, step, blocks, who)
     if name == "FunctionTransformer":
@@ -123,10 +128,31 @@ def _name_of(fitted: Any, who: str) -> str:
     return f"{library}.{name}" if name == "Booster" else name
 
 
+def _require_refitted(search: Any, who: str) -> None:
+    if not hasattr(search, "best_estimator_"):
+        raise ConversionError(
+            f"{who} cannot be converted: expected a {type(search).__name__} that was fitted with refit=True, got "
+            f"refit={search.refit!r}; fit the estimator that it chose"
+        )
+
+
+def _require_answers(fitted: Any, who: str) -> None:
+    if not callable(getattr(fitted, "predict", None)):
+        raise ConversionError(
+            f"{who} cannot be converted: expected a model that has predict, got {type(fitted).__name__}; make a "
+            "pipeline of it and a classifier or regressor"
+        )
+
+
 def _require_sklearn(fitted: Any, who: str) -> None:
-    """Raise for what neither we nor skl2onnx have heard of."""
+    """Raise for what neither we nor skl2onnx have heard of, or what skl2onnx forgets the threshold of."""
     if type(fitted).__module__.split(".")[0] != "sklearn":
         raise _unknown(fitted, who)
+    if type(fitted).__name__ in _THRESHOLDED:
+        raise ConversionError(
+            f"{who} cannot be converted: expected a classifier that answers the likeliest class, got "
+            f"{type(fitted).__name__}; fit its estimator with class_weight= in place of a threshold"
+        )
 
 
 def _unknown(fitted: Any, who: str) -> ConversionError:

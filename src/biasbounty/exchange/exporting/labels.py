@@ -45,6 +45,11 @@ def verify_castable(answers: np.dtype[Any], labels: LabelType, who: str) -> None
             f"{who} answers in another type: expected {labels}, as the initial model does, got {LabelType(answers)}; "
             "convert it with labels of that type"
         )
+    if labels.dtype == np.float16 and answers == np.float64:
+        raise ConversionError(
+            f"{who} answers in another type: expected float32 or less where labels are float16, got {answers}, which "
+            "onnxruntime rounds twice; convert it with labels of float32"
+        )
 
 
 def as_labels(graph: Graph, answers: Name, given: np.dtype[Any], labels: LabelType, who: str) -> Name:
@@ -89,13 +94,16 @@ def _good(graph: Graph, answers: Name, cast: Name, given: np.dtype[Any], labels:
 
 def _good_floats(graph: Graph, answers: Name, cast: Name, given: np.dtype[Any], labels: np.dtype[Any]) -> Name | None:
     """Floats are to be finite; whole numbers are to stay the same."""
-    if given.kind in "iu" and 8 * given.itemsize > np.finfo(labels).nmant + 1:
-        back = graph.do("Cast", graph.do("Cast", cast, to=element_of(given)), to=_INT64)
-        return graph.do("Equal", back, graph.do("Cast", answers, to=_INT64))
-    if given.kind != "f":
+    if given.kind not in "iuf":
         return None
-    wide = graph.do("Cast", cast, to=11)
-    return graph.do("Less", graph.do("Abs", wide), graph.constant(np.inf))
+    finite = graph.do("Less", graph.do("Abs", graph.do("Cast", cast, to=11)), graph.constant(np.inf))
+    if given.kind == "f":
+        return finite
+    if 8 * given.itemsize <= np.finfo(labels).nmant + 1:
+        return None
+    back = graph.do("Cast", graph.do("Cast", cast, to=element_of(given)), to=_INT64)
+    same = graph.do("Equal", back, graph.do("Cast", answers, to=_INT64))
+    return graph.do("And", finite, same) if labels == np.float16 else same
 
 
 def _good_wholes(graph: Graph, answers: Name, labels: np.dtype[Any]) -> Name:

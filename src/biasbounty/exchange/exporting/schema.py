@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from biasbounty.core.decision_list import PointerDecisionList
@@ -21,6 +22,7 @@ def schema_for(decision_list: PointerDecisionList, schema: Schema | None, X: Any
     parts = tuple(parts_of(decision_list))
     if schema is None:
         schema = Schema.of(X, categories=False) if X is not None else _put_together(parts)
+    schema = _with_kinds_asked(schema, parts)
     _verify_names(schema)
     for part in parts:
         if isinstance(part.function, Predicate):
@@ -43,6 +45,26 @@ def output_name(schema: Schema) -> str:
     while name in schema.places:
         name += "_"
     return name
+
+
+def _with_kinds_asked(schema: Schema, parts: Iterable[Part]) -> Schema:
+    """Return the schema with text in place of nothing, where that is what is asked of a column."""
+    texts = set(_places_of_text(schema, parts))
+    columns = [
+        replace(column, kind="text") if column.kind == "nothing" and place in texts else column
+        for place, column in enumerate(schema.columns)
+    ]
+    return replace(schema, columns=tuple(columns))
+
+
+def _places_of_text(schema: Schema, parts: Iterable[Part]) -> Iterator[int | None]:
+    for part in parts:
+        if isinstance(part.function, Predicate):
+            yield from (
+                place_of(asked, part.function, schema) for asked in part.function.columns if asked.kind == "text"
+            )
+        else:
+            yield from (schema.places.get(each.name) for each in part.function.inputs if each.element == "string")
 
 
 def _verify_names(schema: Schema) -> None:

@@ -163,7 +163,7 @@ def flattened(step: Step) -> Outcome:
 def squeezed(step: Step) -> Outcome:
     """Drop axes of length 1, that are named."""
     rows, axes = step.rows(0), step.numbers("axes", 1)
-    if axes is None:
+    if not axes:  # named but none of them: onnxruntime then drops all
         raise NotProved("drops the axis of the rows where there is one row: expected axes to be given")
     dropped = {other_axis(axis, rows) for axis in axes}
     return Aligned(tuple(length for axis, length in enumerate(rows.shape) if axis not in dropped))
@@ -185,7 +185,8 @@ def unsqueezed(step: Step) -> Outcome:
 def transposed(step: Step) -> Outcome:
     """Change the order of axes."""
     rows = step.rows(0)
-    order = step.numbers("perm") or tuple(reversed(range(rows.rank)))
+    order = step.numbers("perm")
+    order = tuple(reversed(range(rows.rank))) if order is None else order
     if sorted(order) != list(range(rows.rank)):
         raise NotProved("orders axes that are not there")
     return Aligned(tuple(rows.shape[axis] for axis in order))
