@@ -96,8 +96,8 @@ class Bounty:
         sandbox: Any = None,
     ) -> None:
         self._sandbox = require_sandbox(sandbox)
-        model = as_function(model, sandbox)
-        require_function(model, SettingsError, "initial model")
+        initial: RowFunction = as_function(model, sandbox)
+        require_function(initial, SettingsError, "initial model")
         self.loss, self.repairs = losses.get(loss), repairs
         self.checker: Checker = require_checker(Anytime() if checker is None else checker)
         self.payouts = Payouts(pot, DEFAULT_STEP if grid is None else grid, rate)
@@ -106,11 +106,10 @@ class Bounty:
         examination = self.checker.begin(
             self._holdout.size, repairs=repairs, zero_one=self.loss.zero_one, public=public is not None
         )
-        outlook = Unknown() if public is None else PublicRows.open(public, model, self.loss)
-        self._holdout.open(model, self.loss, outlook.rows.labels if isinstance(outlook, PublicRows) else None)
+        outlook = Unknown() if public is None else PublicRows.open(public, initial, self.loss)
+        self._holdout.open(initial, self.loss, outlook.rows.labels if isinstance(outlook, PublicRows) else None)
         self._judge = Judge(self._holdout, outlook, self.payouts, repairs)
-        initial = PointerDecisionList(model, labels=self._holdout.labels)
-        self._record = Record(initial, examination)
+        self._record = Record(PointerDecisionList(initial, labels=self._holdout.labels), examination)
         self._turns, self._judging = Turns(), threading.Lock()
 
     def __repr__(self) -> str:
@@ -287,11 +286,11 @@ class Bounty:
         if isinstance(group, str):
             group = self._parsed(group)
             note = as_note(str(group)) if note == "" else note
-        group, model = self._function_of(group), self._function_of(model)
-        require_function(group, GroupError, "group")
-        require_function(model, ModelError, "model")
+        who, answers = self._function_of(group), self._function_of(model)
+        require_function(who, GroupError, "group")
+        require_function(answers, ModelError, "model")
         certificate = Certificate(
-            group, model, require_words(hunter, "hunter") if hunter is not None else None, require_words(note, "note")
+            who, answers, require_words(hunter, "hunter") if hunter is not None else None, require_words(note, "note")
         )
         with self._turns.take() as turn:
             self._require_running()

@@ -139,6 +139,34 @@ scales that are rows
 scales of the batch
     DynamicQuantizeLinear x > whole scale point
     DequantizeLinear whole scale point
+axes that come and go, and none is named
+    Gather x [0] > column axis=1
+    Squeeze column no_axes > flat
+    Add flat column > all
+    ReduceSum all [1]
+axes told by a boolean that is two
+    Unsqueeze x [0] > image
+    Cast two > axis to=7
+    ReduceSum image axis > sum
+    Add sum x > sums
+    Squeeze sums [0]
+a shape that does not hold a row, which the runtime turns into another
+    Shape x > shape
+    Gather shape [0] > count
+    Concat count [1] > wanted axis=0
+    Reshape x wanted > values
+    Gather x [0] > column axis=1
+    Cast column > whole to=7
+    Mul whole zero > places
+    GatherElements values places axis=1
+slopes that are more than what they slope, so that the runtime misses the rows
+    PRelu [[-1.0]] x > sloped
+    Shape sloped > shape
+    Gather shape [0] > count
+    Concat count [-1] > wanted axis=0
+    Reshape x wanted > rows
+    ReduceSum rows [1] > sums
+    Add sums x
 axes that come and go
     Gather x [0] > column axis=1
     Squeeze column > flat
@@ -224,6 +252,8 @@ _CONSTANTS = {
     "rounds": np.int64(2),
     "limit": np.float32(0.8),
     "three": np.int64(3),
+    "no_axes": np.empty(0, np.int64),
+    "yes": np.bool_(True),
 }
 
 
@@ -237,6 +267,8 @@ def mixing() -> dict[str, Any]:
             written[line] = []
     models = {name: graph_of(*lines) for name, lines in written.items()}
     models["softmax over all, as before version 13"] = _older()
+    two = models["axes told by a boolean that is two"].graph.initializer.add(name="two", data_type=BOOL, dims=[1])
+    two.int32_data.append(2)
     return models | {name: _model(nodes) for name, nodes in _with_graphs().items()}
 
 
@@ -270,10 +302,15 @@ def _node(line: str) -> Any:
 def _model(nodes: list[Any]) -> Any:
     used = {name for node in nodes for name in node.input} | {"zero", "three"}
     constants = [_constant(name, value) for name, value in _CONSTANTS.items() if name in used]
-    constants += [_constant(name, np.array(ast.literal_eval(name))) for name in sorted(used) if name.startswith("[")]
+    constants += [_constant(name, _array(name)) for name in sorted(used) if name.startswith("[")]
     proto = ModelProto.FromString(model_of(nodes, [("x", FLOAT, ["N", 3])], ("answer", FLOAT, []), constants))
     proto.graph.output[0].type.Clear()
     return proto
+
+
+def _array(words: str) -> Any:
+    found = np.array(ast.literal_eval(words))
+    return found.astype(np.float32) if found.dtype.kind == "f" else found
 
 
 def _constant(name: str, value: Any) -> Any:
@@ -296,6 +333,8 @@ def _with_graphs() -> dict[str, list[Any]]:
     by_mean = ["ReduceMean x > mean keepdims=0", "Greater mean limit > flag"]
     by_count = ["Shape x > shape", "Gather shape zero > count", "Greater count three > flag"]
     choice = helper.make_node("If", ["flag"], ["answer"], **branches)
+    later = _graph(["Identity mean > branched"], [], branched)
+    early = helper.make_node("If", ["yes"], ["least"], then_branch=later, else_branch=later)
     rows = _graph(
         ["Add state row > next", "Identity next > out"],
         [info("state", FLOAT, [3]), info("row", FLOAT, [3])],
@@ -308,6 +347,7 @@ def _with_graphs() -> dict[str, list[Any]]:
     )
     return {
         "a branch by the mean": [*map(_node, by_mean), choice],
+        "a branch that takes in what is made after it": [early, *map(_node, [by_mean[0], "Clip x least"])],
         "a branch by the number of rows": [*map(_node, by_count), choice],
         "a scan over rows": [
             helper.make_node("Scan", ["start", "x"], ["last", "answer"], body=rows, num_scan_inputs=1)

@@ -94,10 +94,18 @@ def _read_array(data: bytes, at: int) -> tuple[Array, int]:
     dtype = _dtype(code, width)
     if size * width > len(data) - at or max(shape, default=0) > MOST_BYTES:
         raise ForgedError
-    array = np.frombuffer(data, dtype, size, at).reshape(shape).copy()
+    array = _shaped(np.frombuffer(data, dtype, size, at), shape)
     if not _holds(array):
         raise ForgedError
     return array, at + size * width
+
+
+def _shaped(values: Array, shape: tuple[int, ...]) -> Array:
+    """Return values in a shape; of no values numpy still refuses some."""
+    try:
+        return values.reshape(shape).copy()
+    except ValueError as error:
+        raise ForgedError from error
 
 
 def _dtype(code: int, width: int) -> np.dtype[Any]:

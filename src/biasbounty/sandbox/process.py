@@ -242,17 +242,15 @@ def _started(start: str, control: int, parent: int) -> "subprocess.Popen[bytes]"
 
 def _read(output: int, most_bytes: int, deadline: float) -> tuple[bytes, bool]:
     """Read to the end, to one byte too many, or to the deadline; say whether it was that."""
-    parts: list[bytes] = []
-    size = 0
-    while size <= most_bytes:
+    data = bytearray()
+    while len(data) <= most_bytes:
         if not _is_ready(output, deadline):
-            return b"".join(parts), True
-        part = os.read(output, min(_CHUNK, most_bytes + 1 - size))
+            return bytes(data), True
+        part = os.read(output, min(_CHUNK, most_bytes + 1 - len(data)))
         if not part:
             break
-        parts.append(part)
-        size += len(part)
-    return b"".join(parts), False
+        data += part
+    return bytes(data), False
 
 
 def _is_ready(descriptor: int, deadline: float) -> bool:

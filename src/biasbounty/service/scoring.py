@@ -37,6 +37,8 @@ from biasbounty.values import Certificate
 
 MOST_ATTEMPTS = 5
 """A submission that so many workers did not bring back is asked about public rows alone, once; then it failed."""
+MOST_PAUSE = 60
+"""Seconds at most before what failed for our reasons is tried again; 2 at first, then twice as long each time."""
 GIVEN_UP = "it could not be scored for reasons of ours; hand it in again"
 DESKS = 4
 """A worker keeps the rows of so many bounties at hand."""
@@ -133,7 +135,7 @@ class Worker:
             answers = self._answers(leased)
         except SubmissionError as error:
             self._finish(leased, "refused", shown(error, str))
-        except BaseException:  # our fault: another worker, or this one with another sandbox, is to try at once
+        except BaseException:  # our fault: it is to be tried again soon, in another sandbox
             self._give_back(leased)
             raise
         else:
@@ -157,13 +159,18 @@ class Worker:
         return self._desks[bounty]
 
     def _lease(self) -> Row[Any] | None:
-        """Take the submission that came first, of those that nobody scores; write nothing if there is none."""
+        """Take the submission that came first, of those that nobody scores; write nothing if there is none.
+
+        The rows are made ready before: what keeps a worker from that is no fault of the submission, and no attempt.
+        """
         with self._context.database.read() as connection:
-            if connection.scalar(_first_free(self._context.now(), submissions.c.id)) is None:
-                return None
+            bounty = connection.scalar(_first_free(self._context.now(), submissions.c.bounty))
+        if bounty is None:
+            return None
+        self._desk(bounty)
         with self._context.database.write() as connection:
-            now = self._context.now()
-            first = _first_free(now, submissions).with_for_update(of=submissions, skip_locked=True)
+            first = _first_free(self._context.now(), submissions).where(submissions.c.bounty == bounty)
+            first = first.with_for_update(of=submissions, skip_locked=True)
             row = connection.execute(first).one_or_none()
             if row is None:
                 return None
@@ -179,13 +186,15 @@ class Worker:
             return connection.execute(select(submissions).where(mine)).one()
 
     def _give_back(self, leased: Row[Any]) -> None:
-        """Let go of the sandbox and of the lease; where that fails too, the lease runs out by itself."""
+        """Let go of the sandbox, and soon of the lease; where that fails too, the lease runs out by itself."""
         desk = self._desks.pop(leased.bounty, None)
         with suppress(Exception):
             if desk is not None:
                 desk.close()
             with self._context.database.write() as connection:
-                self._end(connection, leased, "received")
+                soon = self._context.later(min(2**leased.attempts, MOST_PAUSE))
+                mine = (leases.c.submission == leased.id, leases.c.worker == self._name)
+                connection.execute(leases.update().where(*mine, leases.c.deadline > soon).values(deadline=soon))
 
     def _finish(self, leased: Row[Any], state: str, reason: str | None, data: bytes | None = None) -> None:
         """Keep the result, unless the lease ran out and somebody else has it by now; the judge will announce it."""

@@ -1,11 +1,11 @@
 """Service: every use case, and who may ask for it. Server, command line and client go through here and nowhere else."""
 
-from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Lock
 from typing import Any, BinaryIO
+
+from sqlalchemy import Row
 
 from biasbounty.arrays import Array
 from biasbounty.core.decision_list import PointerDecisionList
@@ -19,6 +19,7 @@ from biasbounty.service.data import Data
 from biasbounty.service.judging import Judging
 from biasbounty.service.people import Identity, Scope, Token
 from biasbounty.service.preflight import Preflight, Preflights
+from biasbounty.service.recent import Recent
 from biasbounty.service.rotating import rotate_keys
 from biasbounty.service.rows import SHOWN, read_schema
 from biasbounty.service.scoring import Worker
@@ -33,7 +34,7 @@ from biasbounty.store.books import Words, read_lines
 LINES = 1000
 """So many lines of a ledger are read at a time."""
 MODELS = 8
-"""So many rounds are kept as ONNX."""
+"""So many rounds are kept as ONNX, and as lists."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,8 @@ class Service:
         self.context = context
         self._preflights = Preflights(context)
         self._judges: dict[str, Judging] = {}
-        self._models: OrderedDict[tuple[str, int, bool], bytes] = OrderedDict()
-        self._exporting = Lock()
+        self._models: Recent[bytes] = Recent(MODELS)
+        self._lists: Recent[PointerDecisionList] = Recent(MODELS)
 
     def __enter__(self) -> "Service":
         return self
@@ -103,7 +104,8 @@ class Service:
         if who.hunter != hunter:
             who.require("organizer")
         people.erase_hunter(self.context, hunter)
-        self._models.clear()  # which have the hunter's notes
+        for kept in (self._models, self._lists):  # which have the hunter's notes
+            kept.clear()
 
     # Bounties
 
@@ -151,21 +153,21 @@ class Service:
 
     def decision_list(self, bounty: str, round: int | None = None) -> PointerDecisionList:
         """Return the patched model, with all rounds up to one."""
-        return published.decision_list(self.context, bounty, round)
+        row = views.bounty_row(self.context, bounty)
+        number = published.require_round(row, round)
+        key = (bounty, number, published.is_hidden(row))
+        return self._lists.get(key, lambda: published.decision_list(self.context, bounty, number))
 
     def model(self, bounty: str, round: int | None = None) -> bytes:
         """Return a round as one ONNX file, which names the line of the ledger that published it."""
         row = views.bounty_row(self.context, bounty)
         number = published.require_round(row, round)
         key = (bounty, number, published.is_hidden(row))
-        with self._exporting:
-            if key not in self._models:
-                line = read_line(published.entry_of_round(self.context, bounty, number))
-                patched, schema = self.decision_list(bounty, number), read_schema(row.schema)
-                self._models[key] = to_onnx(patched, schema=schema, ledger_hash=line.hash)
-                while len(self._models) > MODELS:
-                    self._models.popitem(last=False)
-            return self._models[key]
+        return self._models.get(key, lambda: self._exported(row, number))
+
+    def _exported(self, row: Row[Any], round: int) -> bytes:
+        line = read_line(published.entry_of_round(self.context, row.id, round))
+        return to_onnx(self.decision_list(row.id, round), schema=read_schema(row.schema), ledger_hash=line.hash)
 
     # Submissions
 

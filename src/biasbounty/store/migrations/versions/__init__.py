@@ -1,0 +1,1 @@
+"""The steps, each in a file named by its number."""

@@ -1,0 +1,5 @@
+"""Every test of the store runs on SQLite and on a real PostgreSQL."""
+
+from tests.databases import database, url
+
+__all__ = ["database", "url"]
