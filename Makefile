@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help install demo test lint format bench lock clean
+.PHONY: help install demo test faults lint format bench lock clean
 
 help:  ## Show this help
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -17,6 +17,10 @@ demo: $(VENV)/.demo  ## Hold a whole bounty on the bundled census sample, with s
 test: $(VENV)/.dev  ## Run the tests
 	@scripts/prerequisites $(BIN)/python
 	@$(BIN)/python -m pytest
+
+faults: $(VENV)/.dev  ## Kill servers and workers 200 times on each database, and see that nothing is lost
+	@scripts/prerequisites $(BIN)/python
+	@BIASBOUNTY_KILLS=200 $(BIN)/python -m pytest tests/faults
 
 lint: $(VENV)/.dev  ## Check style, types and who imports whom
 	@$(BIN)/ruff check .
