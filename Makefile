@@ -12,7 +12,7 @@ help:  ## Show this help
 install: $(VENV)/.dev  ## Install the package with everything for development into .venv
 
 demo: $(VENV)/.demo  ## Hold a whole bounty on the bundled census sample, with server, hunters, ledger and report
-	@$(BIN)/biasbounty demo
+	@$(BIN)/biasbounty demo --allow-weak-sandbox
 
 test: $(VENV)/.dev  ## Run the tests
 	@scripts/prerequisites $(BIN)/python

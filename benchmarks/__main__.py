@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks import export, guarantees, judging, memory, predicates, prediction, sandbox, slices, training
+from benchmarks import export, guarantees, judging, memory, predicates, prediction, sandbox, service, slices, training
 from benchmarks.measure import Figure, machine
 
 PARTS: dict[str, Callable[[], Iterator[Figure]]] = {
@@ -18,6 +18,7 @@ PARTS: dict[str, Callable[[], Iterator[Figure]]] = {
     "slices": slices.figures,
     "predicates": predicates.figures,
     "export": export.figures,
+    "service": service.figures,
     "sandbox": sandbox.figures,
 }
 

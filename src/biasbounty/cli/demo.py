@@ -59,14 +59,14 @@ def demo(
             stage = on_stage(Path(folder), port, allow_weak=allow_weak)
             running = stage.__enter__()
         try:
-            _play(running, out, shown, as_json=as_json)
+            _play(running, out, shown, allow_weak=allow_weak, as_json=as_json)
             if is_terminal() and not as_json if serve is None else serve:
                 _wait(shown, running)
         finally:
             stage.__exit__(None, None, None)
 
 
-def _play(stage: "Stage", out: Path, shown: Console, *, as_json: bool) -> None:
+def _play(stage: "Stage", out: Path, shown: Console, *, allow_weak: bool, as_json: bool) -> None:
     """Run the bounty from its opening to its end."""
     from biasbounty.cli.demo_service import census, crude_model, holdout_risk, opened
     from biasbounty.cli.ending import end
@@ -78,6 +78,8 @@ def _play(stage: "Stage", out: Path, shown: Console, *, as_json: bool) -> None:
         bounty = opened(stage.service, data, model).bounty
     before = holdout_risk(data, model)
     _print_story(shown, data, before, bounty.guarantee)
+    if allow_weak:
+        _print_sandbox(shown)
     hunted = _hunts(stage, bounty.id, shown, as_json=as_json)
     with telling(quiet=as_json, out=shown) as tell:
         ending = end(stage, bounty.id, data, [each.submission.receipt for each in hunted], out, tell)
@@ -86,6 +88,23 @@ def _play(stage: "Stage", out: Path, shown: Console, *, as_json: bool) -> None:
             {"url": stage.url, "bounty": bounty.id, "hunted": _plain(hunted), "before": before, **as_plain(ending)}
         )
     _print_ending(shown, hunted, before, ending, out)
+
+
+def _print_sandbox(shown: Console) -> None:
+    """Say what a weak sandbox would be, and whether this is one."""
+    import numpy as np
+
+    from biasbounty.sandbox import Sandbox
+
+    with Sandbox(np.zeros((1, 1)), allow_weak=True) as sandbox:
+        lacking = sandbox.layers.lacking
+    here = (
+        f"this machine lacks {lacking}, so models are locked in weakly" if lacking else "this machine has all of them"
+    )
+    shown.print(
+        "[dim]Models run in a sandbox, and with --allow-weak-sandbox even where some of its layers are not to be had: "
+        f"{here}.[/dim]\n"
+    )
 
 
 def _plain(hunted: "list[Hunted]") -> list[object]:

@@ -4,6 +4,7 @@ import json
 import signal
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -54,10 +55,10 @@ def serve(
     Prints the address once it listens; the log goes to stderr. With --workers 0 it only serves and judges, and
     `biasbounty worker` scores, on this machine or on others that share the PostgreSQL database.
     """
-    from biasbounty.server import Background, create_app
-    from biasbounty.server import serve as run
-
     limits = _limits(model_memory, model_seconds, hold, allow_weak)
+    with _sandbox_tried(limits):
+        from biasbounty.server import Background, create_app
+        from biasbounty.server import serve as run
 
     def told(address: str) -> None:
         words = f"Serving at {address}; Ctrl-C stops it. Verdicts come {limits.hold:g} s after receipt (--hold)."
@@ -86,9 +87,9 @@ def worker(
 
     Any number of workers may run at once, on any number of machines. `biasbounty serve` judges what they score.
     """
-    from biasbounty.server import Background
-
     limits = _limits(model_memory, model_seconds, hold, allow_weak)
+    with _sandbox_tried(limits):
+        from biasbounty.server import Background
     with place_of(ctx).service(limits) as service, _ended_by_signals(), Background(service, workers, judge=judge):
         typer.echo(json.dumps({"workers": workers}) if as_json else f"{workers} at work; Ctrl-C stops it.")
         while not (until_idle and _is_idle(service, judge)):
@@ -100,6 +101,17 @@ def _limits(memory: int, seconds: float, hold: float | None, weak: bool) -> "Lim
 
     held = Limits(seconds=seconds).steady if hold is None else hold
     return Limits(memory_mb=memory, seconds=seconds, hold=held, allow_weak=weak)
+
+
+@contextmanager
+def _sandbox_tried(limits: "Limits") -> Iterator[None]:
+    """Start a sandbox meanwhile: where none is to be had, or only a weak one, nothing is served."""
+    import numpy as np
+
+    with ThreadPoolExecutor(1) as trying:
+        tried = trying.submit(lambda: limits.sandbox(np.zeros((1, 1))).close())
+        yield
+        tried.result()
 
 
 def _is_idle(service: "Service", judge: bool) -> bool:
