@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from onnx import ModelProto, TensorProto, helper
 
 from biasbounty.errors import RefusedError
-from biasbounty.exchange.auditing.contents import ELEMENTS
+from biasbounty.exchange.auditing.contents import ELEMENTS, MOST_LETTERS
 from biasbounty.exchange.auditing.operators import ALLOWED
 from biasbounty.exchange.auditing.reading import MOST_PARTS, read
 from biasbounty.exchange.auditing.types import schema_of
@@ -185,6 +185,49 @@ def test_numbers_are_read_off_small_constants_only() -> None:
         assert numbers_of(other) is None
     packed.dims[0] = 3
     assert numbers_of(packed) is None
+
+
+def test_a_number_that_its_type_does_not_hold_is_not_read_for_the_runtime_reads_another() -> None:
+    for element, number in ((TensorProto.BOOL, 2), (TensorProto.INT8, 200), (TensorProto.UINT8, -1)):
+        held = TensorProto(data_type=element, dims=[1], int32_data=[number])
+        assert numbers_of(held) is None
+        held.int32_data[0] = 1
+        assert numbers_of(held) == (1,)
+    assert numbers_of(TensorProto(data_type=TensorProto.BOOL, dims=[1], raw_data=b"\2")) is None
+    assert numbers_of(TensorProto(data_type=TensorProto.UINT32, dims=[1], uint64_data=[2**32 + 1])) is None
+
+
+def test_a_size_that_is_too_long_to_write_down_is_refused_in_words() -> None:
+    shape = helper.make_tensor("shape", INT64, [100], [2**62] * 100)
+    reasons = reasons_of(model(node("ConstantOfShape", "shape"), constants=[shape]))
+    assert "makes too large a tensor: expected at most 16,777,216 values" in reasons[0]
+
+
+def test_only_as_many_reasons_are_looked_for_as_are_told() -> None:
+    """Each takes milliseconds to find: all of them would take minutes."""
+    wide = Schema.of(
+        pd.DataFrame(np.zeros((1, 2_000)), columns=[f"column_number_{place:05}" for place in range(2_000)])
+    )
+    inputs: list[Any] = [(f"column_numbex_{place}", FLOAT, ["N"]) for place in range(9_000)]
+    data = model_of([node("Neg", inputs[0][0])], inputs, ("answer", FLOAT, ["N"]))
+    reasons = reasons_of(data, wide)
+    assert len(reasons) == MOST_REASONS
+    assert all("names no column" in reason for reason in reasons)
+
+
+def test_much_text_is_refused_before_paths_are_looked_for_in_it() -> None:
+    def add_words(proto: Any) -> None:
+        helper.set_model_props(proto, {"words": "a" * (MOST_LETTERS + 1)})
+
+    assert "too much text" in reasons_of(changed(harmless(), add_words))[0]
+    long = node("LabelEncoder", "X", domain="ai.onnx.ml", default_string="a" * (MOST_LETTERS + 1))
+    assert any("too much text" in reason for reason in reasons_of(model(long)))
+
+
+def test_a_swarm_of_texts_without_letters_is_not_read() -> None:
+    """Each takes two bytes, and 16 or more when it is read."""
+    texts = TensorProto(name="texts", data_type=TEXT, dims=[MOST_PARTS], string_data=[b""] * MOST_PARTS)
+    assert "too many parts" in reasons_of(changed(harmless(), lambda proto: proto.graph.initializer.append(texts)))[0]
 
 
 def test_every_allowed_element_type_is_held_as_onnx_holds_it() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from onnx import ModelProto, helper
+from onnx import ModelProto, helper, printer
 
 from biasbounty.exchange.onnx_rows import why_not_row_wise
 from tests.exchange.hostile import nested, node
@@ -47,7 +47,7 @@ def test_a_random_graph_that_is_proved_treats_each_row_alone(seed: int) -> None:
         model = writer.model()
         if why_not_row_wise(model) is None:
             proved += 1
-            assert _is_row_wise(model, writer.X), helper.printable_graph(model.graph)
+            assert _is_row_wise(model, writer.X), printer.to_text(model)
     assert proved > GRAPHS / 10
 
 
@@ -69,6 +69,48 @@ def test_what_mixes_rows_is_not_proved(name: str) -> None:
     model = MIXING[name]
     assert why_not_row_wise(model) is not None
     assert not _is_row_wise(model, X), "the graph does not mix rows: it shows nothing"
+
+
+BY_SHAPE = [
+    "Shape t > shape",
+    "Gather shape [0] > count",
+    "Concat count [-1] > wanted axis=0",
+    "Reshape x wanted > rows",
+    "ReduceSum rows [1] > sums",
+    "Gather x [0] > column axis=1",
+    "Add sums column",
+]
+"""Sums each row, if the shape of t has the number of rows."""
+
+
+@pytest.mark.parametrize(
+    ("lines", "name"),
+    [(["Relu x > t", *BY_SHAPE], "t"), (["Relu x > t", *BY_SHAPE, "Relu x > other"], "other")],
+    ids=["declared itself", "declared of one that is merged with it"],
+)
+@pytest.mark.parametrize("field", ["output", "value_info"])
+def test_what_is_declared_to_be_of_one_row_is_not_proved(lines: list[str], name: str, field: str) -> None:
+    """Onnxruntime takes a declared shape for the shape: here it would sum all rows."""
+    model = graph_of(*lines)
+    assert why_not_row_wise(model) is None
+    assert _is_row_wise(model, X)
+    getattr(model.graph, field).append(helper.make_tensor_value_info(name, FLOAT, [1, 3]))
+    reason = f"tensor {name!r} is declared to be of another shape than it has: leave that out"
+    assert why_not_row_wise(model) == reason
+    assert not _is_row_wise(model, X) or (field, name) == ("value_info", "other")
+
+
+def test_a_last_output_may_be_declared_wrong_as_old_converters_do() -> None:
+    model = graph_of("Relu x > t", "Gather t [0] axis=1")
+    model.graph.output[0].CopyFrom(helper.make_tensor_value_info("answer", FLOAT, [1]))
+    assert why_not_row_wise(model) is None
+    assert _is_row_wise(model, X)
+
+
+def test_an_input_wider_than_can_be_is_not_proved() -> None:
+    model = graph_of("Relu x")
+    model.graph.input[0].type.tensor_type.shape.dim[1].dim_value = 2**50
+    assert why_not_row_wise(model) == "an input makes a tensor that is larger than any can be"
 
 
 def test_a_reason_names_the_node_and_says_what_it_does() -> None:

@@ -153,6 +153,8 @@ def test_arrays_come_back_as_they_were() -> None:
         HEAD + _array(FLOATS, 8, (1 << 62, 4), b""),
         HEAD + _array(FLOATS, 8, (1 << 40, 0), b""),
         HEAD + _array(FLOATS, 8, (0,) * 200, b""),
+        HEAD + _array(FLOATS, 8, (0, *(1 << 28,) * 3), b""),
+        HEAD + _array(FLOATS, 8, (*(1 << 28,) * 31, 0), b""),
         HEAD + _array(200, 8, (1,), bytes(8)),
         HEAD + _array(0, 1, (2,), b"\x01\x02"),
         HEAD + _array(TEXT, 0, (2,), b""),
@@ -161,7 +163,7 @@ def test_arrays_come_back_as_they_were() -> None:
         HEAD + _array(TEXT, 4, (1,), (0xD800).to_bytes(4, "little")),
         HEAD + _array(TEXT, 1 << 31, (0,), b""),
     ],
-    ids=range(19),
+    ids=range(21),
 )
 def test_a_forged_answer_is_none(forged: bytes) -> None:
     with pytest.raises(answers.ForgedError):

@@ -186,6 +186,20 @@ def test_jobs_of_many_threads_are_done_one_by_one() -> None:
     assert sorted(said, key=int) == [str(number) for number in range(16)]
 
 
+def test_a_handler_of_a_signal_may_close_the_sandbox_that_it_interrupts() -> None:
+    with probed()(ROWS, seconds=PATIENCE) as sandbox:
+        family = _below(os.getpid())
+        kept = signal.signal(signal.SIGALRM, lambda *_: sandbox.close())
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        try:
+            with pytest.raises(SettingsError, match="sandbox is closed"):
+                asked(sandbox, "loop")
+        finally:
+            signal.signal(signal.SIGALRM, kept)
+        assert family
+        assert not family & _below(os.getpid())
+
+
 def test_an_interrupted_job_is_not_taken_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt

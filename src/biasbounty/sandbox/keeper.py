@@ -7,6 +7,7 @@ import os
 import threading
 import weakref
 from contextlib import suppress
+from typing import Any
 
 from biasbounty.errors import SettingsError, SubmissionFailedError
 from biasbounty.sandbox.layers import Layers
@@ -24,7 +25,7 @@ class Keeper:
 
     def __init__(self, start: str, allow_weak: bool) -> None:
         self._start, self._allow_weak = start, allow_weak
-        self._lock = threading.Lock()
+        self._lock = _lock()
         self._held = _Held()
         self._release = weakref.finalize(self, self._held.release)
         self._held.process = Process(start)
@@ -66,6 +67,8 @@ class Keeper:
             return process.ask(child, memory, most_bytes, seconds)
         except WorkerLostError as error:
             self._lose()
+            if self._held.message is None:
+                raise _closed() from error
             raise SubmissionFailedError(
                 "model took the sandbox down: expected an answer, got none; submit one that needs less"
             ) from error
@@ -121,7 +124,7 @@ class Keeper:
 
     def _be_its_own(self) -> None:
         if self._held.owner != os.getpid():
-            self._lock = threading.Lock()
+            self._lock = _lock()
             self._held.forget()
 
 
@@ -151,6 +154,11 @@ class _Held:
         self.owner = os.getpid()
         if process is not None:
             process.forget()
+
+
+def _lock() -> Any:
+    """Return a lock that lets its own thread through: a handler of a signal may close what it has interrupted."""
+    return threading.RLock()
 
 
 def _closed() -> SettingsError:

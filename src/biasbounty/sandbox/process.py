@@ -166,7 +166,7 @@ class Process:
             self._codes[told["ended"]] = told["code"]
 
     def _receive(self, deadline: float) -> tuple[dict[str, Any], tuple[int, ...]]:
-        if not _is_ready(self._channel.fileno(), deadline):
+        if self._channel.fileno() < 0 or not _is_ready(self._channel.fileno(), deadline):
             raise WorkerLostError
         try:
             return receive(self._channel)

@@ -6,7 +6,7 @@ from biasbounty.exchange.proving.values import Aligned, Fixed, N, NotProved, Sha
 _ONE_BY_ONE = """
 Abs Acos Acosh Add And Asin Asinh Atan Atanh BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Cast Ceil Celu Cos
 Cosh Div Elu Equal Erf Exp Floor Gelu Greater GreaterOrEqual HardSigmoid HardSwish Identity IsInf IsNaN LeakyRelu Less
-LessOrEqual Log Max Mean Min Mish Mod Mul Neg Not Or PRelu Pow Reciprocal RegexFullMatch Relu Round Selu Shrink
+LessOrEqual Log Max Mean Min Mish Mod Mul Neg Not Or Pow Reciprocal RegexFullMatch Relu Round Selu Shrink
 Sigmoid Sign Sin Sinh Softplus Softsign Sqrt StringConcat Sub Sum Swish Tan Tanh ThresholdedRelu Where Xor
 """
 _REDUCTIONS = """
@@ -76,9 +76,22 @@ def layer_normalization(step: Step) -> Outcome:
 
 
 def _with_constants(step: Step, rows: Aligned) -> Aligned:
-    """Return rows that constants are added to, or the like, if these say the same to each row."""
-    together(step)
+    """Return rows that constants are added to, or the like, if these say the same to each row and make no more of it.
+
+    The runtime takes it that they do not, and may write down the shape before it sees any.
+    """
+    made = together(step).shape
+    if len(made) != rows.rank or any(
+        length not in (None, other) for length, other in zip(rows.shape, made, strict=True)
+    ):
+        raise NotProved("makes more of its first input: expected the others to fit into it")
     return rows
+
+
+@rule("PRelu")
+def slopes(step: Step) -> Outcome:
+    """Multiply what is below 0 by slopes, which fit into it."""
+    return _with_constants(step, step.rows(0))
 
 
 @rule("BatchNormalization")

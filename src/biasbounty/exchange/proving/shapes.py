@@ -1,7 +1,18 @@
 """Rules for operators that move values: those that keep all values of a row in that row, at the same place for each."""
 
 from biasbounty.exchange.proving.steps import Outcome, Step, axis_of, other_axis, rule
-from biasbounty.exchange.proving.values import Aligned, Fixed, Length, N, NotProved, Shape, broadcast, product, sizes
+from biasbounty.exchange.proving.values import (
+    Aligned,
+    Fixed,
+    Length,
+    N,
+    NotProved,
+    Shape,
+    Sizes,
+    broadcast,
+    product,
+    sizes,
+)
 
 _END = 2**31 - 1
 """From here on, the end of a slice means the end of the axis."""
@@ -109,17 +120,27 @@ def reshaped(step: Step) -> Outcome:
         and wanted[: rows.batch] == before
         and wanted[rows.batch : rows.batch + 1] == (N,)
         and N not in own
+        and _is_whole(own, held, step)
     ):
         return Aligned((*before, N, *_inferred(own, held)))
     ones = next((place for place, length in enumerate(wanted) if length != 1), len(wanted) - 1)
     own = wanted[ones + 1 :]
     in_order = product(before) == 1 and N not in own
-    if in_order and (wanted[ones] is N or (wanted[ones] == -1 and held and product(own) == held)):
+    is_whole = wanted[ones] is N and _is_whole(own, held, step)
+    if in_order and (is_whole or (wanted[ones] == -1 and held and product(own) == held)):
         return Aligned((*wanted[:ones], N, *_inferred(own, held)))
     raise NotProved(
         "might move values from one row to another: expected a shape that begins with 0, or with -1 and then lengths "
         "that are known to hold a row"
     )
+
+
+def _is_whole(own: Shape, held: int | None, step: Step) -> bool:
+    """Say whether lengths after the number of rows hold a row, for sure if that number is asked for in the graph.
+
+    The runtime then writes -1 for it, and has other rows come of lengths that do not.
+    """
+    return -1 in own or not isinstance(step.given(1), Sizes) or (held is not None and product(own) == held)
 
 
 def _wanted(step: Step) -> Shape:
