@@ -38,6 +38,8 @@ def test_the_committed_results_name_their_machine_and_met_their_targets() -> Non
         "sandbox above opening",
         "start of a sandbox",
         "exported list",
+        "end to end beside scoring alone",
+        "a bounty of 100,000 past submissions",
     )
     for words in parts:
         assert any(figure["name"].startswith(words) for figure in figures), words
