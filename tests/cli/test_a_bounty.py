@@ -2,10 +2,14 @@
 
 import json
 import stat
+import time
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from queue import Queue
+from threading import Thread
 from typing import Any
 
 import pyarrow as pa
@@ -13,6 +17,7 @@ import pytest
 from pyarrow import csv, parquet
 
 from biasbounty.exchange.onnx_model import OnnxModel
+from biasbounty.server.webhooks import SIGNATURE, is_signed
 from tests.cli.running import run, run_json, serving
 from tests.client.stage import rows
 from tests.exchange.onnx_models import always, below
@@ -269,3 +274,51 @@ def test_on_postgresql_serve_and_worker_share_one_database(tmp_path: Path, files
     away = run("--database-url", "postgresql://someone:word@127.0.0.1:9/none", "status")
     assert away.exit_code == 6
     assert "word" not in away.output
+
+
+def test_events_are_posted_to_the_address_that_the_organizer_names(tmp_path: Path, files: Path) -> None:
+    taken: Queue[tuple[bytes, str]] = Queue()
+
+    class Taker(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            taken.put((self.rfile.read(int(self.headers["Content-Length"])), self.headers[SIGNATURE]))
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    secret = "sixteen letters and more"  # noqa: S105
+    home = ("--home", str(tmp_path))
+    run(*home, "init")
+    assert _open(tmp_path, files, "--data", str(files / "rows.parquet")).exit_code == 0
+    with HTTPServer(("127.0.0.1", 0), Taker) as listener:
+        thread = Thread(target=listener.serve_forever, daemon=True)
+        thread.start()
+        address = f"http://127.0.0.1:{listener.server_port}/"
+        try:
+            with serving(tmp_path, "--webhook", address, "--webhook-secret", secret):
+                assert run(*home, "pause").exit_code == 0
+                while json.loads((got := taken.get(timeout=30))[0])["kind"] != "paused":
+                    pass
+        finally:
+            listener.shutdown()
+            thread.join()
+    assert is_signed(secret, *got, int(time.time()))
+    short = run(*home, "serve", "--webhook", address, "--webhook-secret", "short")
+    assert short.exit_code == 2
+    assert "webhook's secret is too short" in short.stderr
+
+
+def test_a_backup_goes_on_where_it_was_made_and_replaces_nothing(organized: Organized, tmp_path: Path) -> None:
+    file, other = tmp_path / "kept.db", tmp_path / "other"
+    assert organized.local("backup", str(file)).exit_code == 0
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert run("--home", str(other), "restore", str(file)).exit_code == 0
+    with serving(other) as url:
+        again = {**organized.hunter, "BIASBOUNTY_URL": url}
+        assert run_json("status", **again)["bounty"]["id"] == organized.bounty
+    for words in (("backup", str(file)), ("restore", str(file))):
+        refused = organized.local(*words)
+        assert refused.exit_code == 2, refused.output
+        assert "Traceback" not in refused.stderr

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from biasbounty._version import __version__
+from biasbounty.cli.backup import backup, restore
 from biasbounty.cli.demo import demo
 from biasbounty.cli.export import export
 from biasbounty.cli.hunt import hunt
@@ -73,7 +74,10 @@ def _root(
 
 
 first: tuple[Callable[..., None], ...] = (demo, plan, init)
-of_organizers: tuple[Callable[..., None], ...] = (serve, worker, pause, resume, close, reopen, rotate, export, report)
+of_organizers: tuple[Callable[..., None], ...] = (
+    *(serve, worker, pause, resume, close, reopen, rotate),
+    *(backup, restore, export, report),
+)
 of_hunters: tuple[Callable[..., None], ...] = (status, preflight, submit, hunt)
 for command in first:
     app.command()(command)

@@ -36,6 +36,23 @@ Hold = Annotated[
         show_default="4 x --model-seconds",
     ),
 ]
+Webhook = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="URL",
+        help="Post events to this address, signed; may be given again. Needs --webhook-secret.",
+        show_default=False,
+    ),
+]
+Secret = Annotated[
+    str,
+    typer.Option(
+        metavar="TEXT",
+        envvar="BIASBOUNTY_WEBHOOK_SECRET",
+        help="What events are signed by: 16 characters or more. Better given by BIASBOUNTY_WEBHOOK_SECRET.",
+        show_default=False,
+    ),
+]
 LOOK_SECONDS = 0.2
 
 
@@ -47,6 +64,8 @@ def serve(
     model_seconds: Seconds = 10.0,
     model_memory: Memory = 1024,
     hold: Hold = None,
+    webhook: Webhook = None,
+    webhook_secret: Secret = "",
     allow_weak: Weak = False,
     as_json: AsJson = False,
 ) -> None:
@@ -57,14 +76,19 @@ def serve(
     """
     limits = _limits(model_memory, model_seconds, hold, allow_weak)
     with _sandbox_tried(limits):
-        from biasbounty.server import Background, create_app
+        from biasbounty.server import Background, Hook, Webhooks, create_app
         from biasbounty.server import serve as run
+    place, hooks = place_of(ctx), [Hook(url, webhook_secret) for url in webhook or ()]
 
     def told(address: str) -> None:
         words = f"Serving at {address}; Ctrl-C stops it. Verdicts come {limits.hold:g} s after receipt (--hold)."
         typer.echo(json.dumps({"url": address, "hold": limits.hold}) if as_json else words)
 
-    with place_of(ctx).service(limits) as service, Background(service, workers=workers) as background:
+    with (
+        place.service(limits) as service,
+        Background(service, workers=workers) as background,
+        Webhooks(service, hooks, place.home / "webhooks"),
+    ):
         run(create_app(service, wake=background.wake), host, port, told=told)
 
 
