@@ -11,9 +11,8 @@ import httpx
 import pytest
 
 from biasbounty.errors import SettingsError, StoreError
-from biasbounty.server import Background, Crew, serve
+from biasbounty.server import Background, serve
 from biasbounty.server.serving import listen
-from biasbounty.service.context import Limits
 from tests.server.test_floods import until
 from tests.server.worlds import World, a_world, opening_form, settings_with, submission_form
 
@@ -128,21 +127,3 @@ def test_two_bytes_of_garbage_are_no_request(live: World) -> None:
     with socket.create_connection((host, int(port)), timeout=10) as line:
         line.sendall(b"\0\1\r\n\r\n")
         assert line.recv(4096).startswith(b"HTTP/1.1 400 ")
-
-
-def test_a_crew_of_processes_scores_judges_and_starts_again_whoever_dies(tmp_path: Path) -> None:
-    with a_world(tmp_path, form=opening_form(100)) as world, world.client("hunter") as hunter:
-        url = world.service.context.database.engine.url.render_as_string(hide_password=False)
-        path = f"/api/v1/bounties/{world.bounty}/submissions"
-        with Crew(url, Limits(), workers=1) as crew:
-            first = hunter.post(path, **submission_form()).json()["submission"]
-            crew.wake()
-            until(lambda: hunter.get(f"/api/v1/submissions/{first}").json()["state"] == "judged", 30)
-            before = list(crew._members)
-            for member in before:
-                member.kill()
-            until(lambda: not set(before) & set(crew._members), 30)
-            second = hunter.post(path, **submission_form("x < 41")).json()["submission"]
-            until(lambda: hunter.get(f"/api/v1/submissions/{second}").json()["state"] == "judged", 30)
-            last = list(crew._members)
-        assert all(member.exitcode is not None for member in last)

@@ -7,6 +7,7 @@ from the start, and the artifacts of the holdout and of all submissions. The lin
 
 import io
 import zipfile
+import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -23,6 +24,9 @@ MOST_BYTES = 1 << 32
 """An archive that unpacks to more than so many bytes is not read."""
 _THEN = (1980, 1, 1, 0, 0, 0)
 
+_UNREADABLE = (OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
+"""What `zipfile` raises of strange bytes; RuntimeError, of what is encrypted or packed in a way unknown to it."""
+
 
 @dataclass(frozen=True, eq=False)
 class Exported:
@@ -38,7 +42,7 @@ class Exported:
         """Read an export from a file, or from its bytes."""
         try:
             return _read(file)
-        except (OSError, zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError) as error:
+        except _UNREADABLE as error:
             raise LedgerError(f"export cannot be read: expected a zip archive or lines, got {error}") from error
 
     @cached_property
@@ -53,7 +57,7 @@ class Exported:
             raise LedgerError(f"export lacks an artifact: expected one of the hash {digest[:80]}, got none")
         try:
             data = self.archive.read(ARTIFACTS + digest)
-        except (OSError, zipfile.BadZipFile, EOFError) as error:
+        except _UNREADABLE as error:
             raise LedgerError(f"artifact {digest} cannot be read: expected its bytes, got {error}") from error
         if sha256(data).hexdigest() != digest:
             raise LedgerError(f"artifact was changed: expected the hash {digest}, got {sha256(data).hexdigest()}")

@@ -8,8 +8,7 @@ try:
 except ImportError as error:  # pragma: no cover
     raise MissingExtraError(f"the server needs {error.name}: install biasbounty[server]") from error
 from biasbounty.server.background import Background
-from biasbounty.server.crew import Crew
 from biasbounty.server.settings import Settings
 from biasbounty.server.webhooks import Hook, Webhooks
 
-__all__ = ["Background", "Crew", "Hook", "Settings", "Webhooks", "create_app", "serve"]
+__all__ = ["Background", "Hook", "Settings", "Webhooks", "create_app", "serve"]

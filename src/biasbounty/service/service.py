@@ -1,4 +1,7 @@
-"""Service: every use case, and who may ask for it. Server, command line and client go through here and nowhere else."""
+"""Service: every use case, and who may ask for it. The server goes through here and nowhere else.
+
+What needs a file and no service (reading rows, judging an export anew, restoring a backup) stands in rooms of its own.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -127,7 +130,7 @@ class Service:
         return views.view_bounty(self.context, bounty)
 
     def move_bounty(self, who: Identity, bounty: str, verb: str) -> BountyView:
-        """Pause, resume or close a bounty."""
+        """Pause, resume, close or reopen a bounty."""
         who.require("organizer")
         if verb not in lifecycle.MOVES:
             raise NotFoundError(f"verb is unknown: expected one of {', '.join(lifecycle.MOVES)}, got {verb!r:.40}")
@@ -191,7 +194,7 @@ class Service:
         return views.list_submissions(self.context, who, bounty, start, most)
 
     def withdraw(self, who: Identity, submission: str) -> SubmissionView:
-        """Take back a submission that is not scored yet."""
+        """Take back a submission whose turn has not come."""
         who.require("hunter")
         self.submission(who, submission)
         withdraw(self.context, submission)
