@@ -60,7 +60,7 @@ def _verdicts(made: World) -> list[Any]:
 def _sealed(made: World) -> list[Any]:
     """Return what was sealed of the judged submissions, each opened against its commitment."""
     with made.service.context.database.read() as connection:
-        openings = {opening.number: opening for opening in read_openings(connection, made.bounty)}
+        openings = {opening.number: opening for opening in read_openings(connection, made.bounty, everything=True)}
     entries = [read_line(line).entry for line in made.service.ledger(made.bounty)]
     for entry in entries:
         if SEALED in entry.body:

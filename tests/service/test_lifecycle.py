@@ -2,6 +2,7 @@
 
 import io
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +80,25 @@ def test_what_was_sealed_opens_at_the_close_and_not_before(database: Database) -
     exported = _export(made)
     verify_ledger(exported)
     assert b"\n".join(opening.as_text() for opening in exported.openings) == made.service.file(made.bounty, "openings")
-    assert len(exported.openings) == 1 + 25 + made.kinds().count("judged")
+    assert len(exported.openings) == 1 + made.kinds().count("judged")
+
+
+def test_what_was_handed_in_and_not_accepted_stays_sealed_after_the_close(database: Database) -> None:
+    made = _busy(database)
+    made.finish()
+    made.service.move_bounty(made.organizer, made.bounty, "close")
+    file = io.BytesIO()
+    made.service.export(made.bounty, file)
+    with zipfile.ZipFile(file) as archive:
+        said = b"".join(archive.read(name) for name in archive.namelist())
+    views = made.service.submissions(made.organizer, made.bounty, most=200).entries
+    accepted = [view for view in views if view.verdict is not None and view.verdict["accepted"]]
+    shown = {digest for view in accepted for digest in (view.group_hash, view.model_hash)}
+    others = {view.group_hash for view in views} - shown
+    assert accepted
+    assert others
+    assert all(each.encode() in said for each in shown)
+    assert not any(each.encode() in said for each in others)
 
 
 @pytest.mark.parametrize("everything", [False, True])

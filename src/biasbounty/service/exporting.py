@@ -22,7 +22,8 @@ def export(context: Context, bounty: str, file: BinaryIO, *, everything: bool = 
         writer.write_lines(LEDGER, read_lines(connection, bounty))
         writer.write_lines(WORDS, (said.as_text() for said in read_words(connection, bounty)))
         if everything or row.state == "closed":
-            writer.write_lines(OPENINGS, (opening.as_text() for opening in read_openings(connection, bounty)))
+            openings = read_openings(connection, bounty, everything=everything)
+            writer.write_lines(OPENINGS, (opening.as_text() for opening in openings))
         for digest in _shown(connection, bounty):
             writer.write_artifact(digest, get(connection, digest))
         for digest in _secret(connection, bounty) if everything else ():

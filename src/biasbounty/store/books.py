@@ -15,7 +15,7 @@ from biasbounty.ledger.chain import Head, extend, head_after
 from biasbounty.ledger.entries import Line
 from biasbounty.ledger.keys import SigningKey
 from biasbounty.ledger.seals import SEALED, WORDS, Opening, open_seal, seal
-from biasbounty.store.tables import bounties, lines, sealed, secrets, words
+from biasbounty.store.tables import bounties, lines, sealed, secrets, submissions, words
 
 KEY, SEAL = "signing key", "secret of the seals"
 MOST = 2**31 - 1
@@ -108,9 +108,15 @@ def read_lines(connection: Connection, bounty: str, start: int = 0, most: int | 
         yield bytes(text)
 
 
-def read_openings(connection: Connection, bounty: str) -> Iterator[Opening]:
-    """Yield what opens each sealed entry. For a closed bounty, or for its organizer."""
+def read_openings(connection: Connection, bounty: str, *, everything: bool = False) -> Iterator[Opening]:
+    """Yield what opens each entry that is opened at the close: what was handed in stays sealed.
+
+    Everything, for the organizer alone, opens that as well.
+    """
     chosen = select(sealed.c.number, sealed.c.value).where(sealed.c.bounty == bounty).order_by(sealed.c.number)
+    if not everything:
+        handed_in = select(submissions.c.entry).where(submissions.c.bounty == bounty)
+        chosen = chosen.where(sealed.c.number.not_in(handed_in))
     secret = _Secrets(connection, bounty)
     for number, value in connection.execute(chosen):
         yield open_seal(secret.at(number), number, parse(value.encode()))
